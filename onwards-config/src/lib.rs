@@ -1,0 +1,1 @@
+//! The configuration file: format, defaults, inheritance, problems, JSON Schema.

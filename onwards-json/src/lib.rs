@@ -1,0 +1,1 @@
+//! JSON text as spans: one validating pass, members by place, edits spliced into the original bytes.

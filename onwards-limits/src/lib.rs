@@ -1,0 +1,1 @@
+//! Token buckets and concurrency slots that take the time as an argument.

@@ -1,0 +1,1 @@
+//! Canonical reasoning effort translated into provider edits, and its budget rules.

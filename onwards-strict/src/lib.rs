@@ -1,0 +1,1 @@
+//! OpenAI's contract: request checks, answer and chunk cleaning, error masking.
