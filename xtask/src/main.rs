@@ -1,2 +1,71 @@
-//! Tasks of the workspace.
-fn main() {}
+//! Tasks of the workspace, run as `cargo xtask TASK`.
+//!
+//! The tasks are declared in one block below; each is a module with one public function. Nothing but the Rust toolchain
+//! is needed: an optional tool is used if present, and its absence is said. The checks of `lint` that are quick are also
+//! tests of this crate, so plain `cargo test` tells the truth.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "a task runner's output is its standard output"
+)]
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+mod clients;
+mod examples;
+mod hygiene;
+mod layers;
+mod lint;
+mod papers;
+mod process;
+mod schema;
+mod sizes;
+mod source;
+mod suite;
+mod workspace;
+
+/// Tasks of the workspace.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Run unit, black-box and doc tests and the examples, of the workspace or of one crate
+    Test {
+        /// Only this package
+        package: Option<String>,
+    },
+    /// Check formatting, clippy, rustdoc, layers, file sizes, names, hygiene and papers
+    Lint,
+    /// Write the generated documents: configuration schema and reference, layer table
+    Schema {
+        /// Compare instead of writing; fail on a difference
+        #[arg(long)]
+        check: bool,
+    },
+    /// Drive the gateway with the official Python and Node SDKs
+    Clients,
+    /// Everything a change must pass: lint, test, schema --check, clients
+    Ci,
+}
+
+fn main() -> Result<()> {
+    let root = workspace::root()?;
+    match Cli::parse().task {
+        Task::Test { package } => suite::run(&root, package.as_deref()),
+        Task::Lint => lint::run(&root),
+        Task::Schema { check } => schema::run(&root, check),
+        Task::Clients => clients::run(&root),
+        Task::Ci => {
+            lint::run(&root)?;
+            suite::run(&root, None)?;
+            schema::run(&root, true)?;
+            clients::run(&root)
+        }
+    }
+}

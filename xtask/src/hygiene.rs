@@ -1,0 +1,149 @@
+//! What may not stand in the repository: unfinished work, ignored tests, paths of one machine, provider names in code,
+//! I/O and clocks in a stone.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::layers::LAYERS;
+use crate::source;
+
+/// Marks of unfinished work and of tests that do not run; split so that this file does not find itself.
+const UNFINISHED: &[&str] = &[
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("unimplemented", "!("),
+    concat!("to", "do!("),
+];
+const IGNORED: &[&str] = &[concat!("#[ig", "nore"), concat!("#[should", "_panic")];
+
+/// Starts of absolute paths that only exist on somebody's machine.
+const MACHINE: &[&str] = &[
+    concat!("/ro", "ot/"),
+    concat!("/wo", "rk/"),
+    concat!("/ho", "me/"),
+    concat!("/Us", "ers/"),
+];
+
+/// Names of providers and of their engines, in lower case. They may stand in configuration, dialects, documents and
+/// test data; anywhere else a difference between providers would be decided by name.
+const PROVIDERS: &[&str] = &[
+    "anthropic",
+    "azure",
+    "bedrock",
+    "cohere",
+    "deepseek",
+    "fireworks",
+    "gemini",
+    "groq",
+    "mistral",
+    "ollama",
+    "openai",
+    "openrouter",
+    "perplexity",
+    "sglang",
+    "togetherai",
+    "vertexai",
+    "vllm",
+];
+
+/// Crates whose code may name a provider.
+const MAY_NAME: &[&str] = &[
+    "onwards-config",
+    "onwards-dialects",
+    "xtask",
+    "clients",
+    "docs",
+];
+
+/// What a crate below the door may not touch.
+const OUTSIDE_WORLD: &[&str] = &[
+    "std::env",
+    "std::fs",
+    "std::io::std",
+    "TcpListener",
+    "TcpStream",
+    "UdpSocket",
+    "ToSocketAddrs",
+    "std::process",
+    "std::thread",
+    "std::time::Instant",
+    "SystemTime",
+    "Instant::now",
+];
+
+/// Reads every text file and returns one line per finding.
+pub(crate) fn check(root: &Path, files: &[PathBuf]) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for path in files {
+        let bytes = std::fs::read(root.join(path))
+            .with_context(|| format!("reading {}", path.display()))?;
+        // Binary fixtures are not text; nothing in them is meant for a reader.
+        if let Ok(text) = String::from_utf8(bytes) {
+            check_file(path, &text, &mut problems);
+        }
+    }
+    Ok(problems)
+}
+
+fn check_file(path: &Path, text: &str, problems: &mut Vec<String>) {
+    let mut report = |at: usize, what: &str, found: &str| {
+        problems.push(format!("{}:{}: {what}: {found}", path.display(), at + 1));
+    };
+    let rust = path.extension().is_some_and(|ext| ext == "rs");
+    for (at, line) in text.lines().enumerate() {
+        find(line, UNFINISHED, |found| {
+            report(at, "unfinished work", found)
+        });
+        find(line, MACHINE, |found| {
+            report(at, "path of one machine", found)
+        });
+        if rust {
+            find(line, IGNORED, |found| {
+                report(
+                    at,
+                    "a test that does not run or does not say what it expects",
+                    found,
+                )
+            });
+        }
+    }
+    if !rust || source::is_test_file(path) {
+        return;
+    }
+    let crate_name = path
+        .components()
+        .next()
+        .map(|part| part.as_os_str().to_string_lossy())
+        .unwrap_or_default();
+    let names_allowed = MAY_NAME.contains(&crate_name.as_ref());
+    let pure = LAYERS.iter().any(|layer| {
+        layer.name == crate_name && matches!(layer.floor, "ground" | "stone" | "plan")
+    });
+    for (at, line) in source::lines(text)
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| !line.test)
+    {
+        if !names_allowed {
+            find(&line.code.to_lowercase(), PROVIDERS, |found| {
+                report(at, "provider name in code", found)
+            });
+        }
+        if pure {
+            find(&line.bare, OUTSIDE_WORLD, |found| {
+                report(at, "a crate below the door reaches outside", found)
+            });
+        }
+    }
+}
+
+/// Calls `report` for each of the words that stands in the line.
+fn find(line: &str, words: &[&str], mut report: impl FnMut(&str)) {
+    for word in words.iter().filter(|word| line.contains(**word)) {
+        report(word);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+//! `cargo xtask schema`: documents generated from the code, written or compared.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{layers, papers};
+
+/// Writes every generated document, or with `check` fails where one differs from what would be written.
+pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
+    let mut stale = Vec::new();
+    for (name, wanted) in documents(root)? {
+        let path = root.join(name);
+        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        if found == wanted {
+            continue;
+        }
+        stale.push(name);
+        if !check {
+            std::fs::write(&path, wanted).with_context(|| format!("writing {name}"))?;
+            println!("wrote {name}");
+        }
+    }
+    if check && !stale.is_empty() {
+        bail!(
+            "not what the code says: {}; run cargo xtask schema and commit the result",
+            stale.join(", ")
+        );
+    }
+    println!("schema: the generated documents match the code");
+    Ok(())
+}
+
+fn documents(root: &Path) -> Result<Vec<(&'static str, String)>> {
+    let architecture =
+        std::fs::read_to_string(root.join("ARCHITECTURE.md")).context("reading ARCHITECTURE.md")?;
+    Ok(vec![(
+        "ARCHITECTURE.md",
+        papers::with_block(&architecture, "layers", &layers::markdown())?,
+    )])
+}
