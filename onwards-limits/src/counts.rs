@@ -57,7 +57,7 @@ impl Counts {
             .scopes
             .get(scope)
             .and_then(|aliases| aliases.get(alias))
-            .map_or(0, |n| *n)
+            .map_or(0, |running| running.count)
     }
 
     /// Number of scopes with something running.
@@ -76,7 +76,15 @@ impl Drop for CountGuard {
 /// Counts by scope, then alias; no count is zero and no inner table empty.
 #[derive(Debug, Default)]
 struct Table {
-    scopes: HashMap<Arc<str>, HashMap<Arc<str>, u32>>,
+    scopes: HashMap<Arc<str>, HashMap<Arc<str>, Running>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    /// The keys of both tables again, so that finding an entry yields them without a second look.
+    scope: Arc<str>,
+    alias: Arc<str>,
+    count: u32,
 }
 
 impl Table {
@@ -84,22 +92,29 @@ impl Table {
         if limit == 0 {
             return None;
         }
-        if let Some((scope, _)) = self.scopes.get_key_value(scope) {
-            let scope = Arc::clone(scope);
-            let aliases = self.scopes.get_mut(&scope)?;
-            if let Some((alias, _)) = aliases.get_key_value(alias) {
-                let alias = Arc::clone(alias);
-                let count = aliases.get_mut(&alias)?;
-                *count = count.checked_add(1).filter(|&after| after <= limit)?;
-                return Some((scope, alias));
+        if let Some(aliases) = self.scopes.get_mut(scope) {
+            if let Some(running) = aliases.get_mut(alias) {
+                running.count = running
+                    .count
+                    .checked_add(1)
+                    .filter(|&after| after <= limit)?;
+                return Some((Arc::clone(&running.scope), Arc::clone(&running.alias)));
             }
-            let alias: Arc<str> = alias.into();
-            aliases.insert(Arc::clone(&alias), 1);
+            // An inner table is never empty, so the scope's name is there to share.
+            let name = aliases
+                .values()
+                .next()
+                .map(|other| Arc::clone(&other.scope));
+            let (scope, alias) = (
+                name.unwrap_or_else(|| scope.into()),
+                Arc::<str>::from(alias),
+            );
+            aliases.insert(Arc::clone(&alias), Running::first(&scope, &alias));
             return Some((scope, alias));
         }
-        let (scope, alias): (Arc<str>, Arc<str>) = (scope.into(), alias.into());
-        self.scopes
-            .insert(Arc::clone(&scope), HashMap::from([(Arc::clone(&alias), 1)]));
+        let (scope, alias) = (Arc::<str>::from(scope), Arc::<str>::from(alias));
+        let aliases = HashMap::from([(Arc::clone(&alias), Running::first(&scope, &alias))]);
+        self.scopes.insert(Arc::clone(&scope), aliases);
         Some((scope, alias))
     }
 
@@ -107,22 +122,29 @@ impl Table {
         let Some(aliases) = self.scopes.get_mut(scope) else {
             return;
         };
-        if let Some(count) = aliases.get_mut(alias) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                aliases.remove(alias);
+        if let Some(running) = aliases.get_mut(alias) {
+            running.count = running.count.saturating_sub(1);
+            if running.count > 0 {
+                return;
             }
         }
+        aliases.remove(alias);
         if aliases.is_empty() {
             self.scopes.remove(scope);
-            self.give_room_back();
+            shrink(&mut self.scopes);
         } else {
             shrink(aliases);
         }
     }
+}
 
-    fn give_room_back(&mut self) {
-        shrink(&mut self.scopes);
+impl Running {
+    fn first(scope: &Arc<str>, alias: &Arc<str>) -> Self {
+        Self {
+            scope: Arc::clone(scope),
+            alias: Arc::clone(alias),
+            count: 1,
+        }
     }
 }
 
