@@ -1,0 +1,272 @@
+//! A forward cursor over one JSON text: what a cleaner uses to read an answer in one pass.
+
+use crate::{
+    Kind, Member, ScanError, Text, Value,
+    error::malformed,
+    walk::{self, Nest},
+};
+
+/// Walks a JSON text once, forward, and validates what it passes.
+///
+/// The caller says what to do with each value: enter it, or [`skip`](Self::skip) it and get it by
+/// reference. A value neither entered nor skipped is skipped by the next [`next_key`](Self::next_key) or
+/// [`next_element`](Self::next_element). Only when [`finish`](Self::finish) has succeeded is the whole
+/// text known to be valid JSON. After an error the scanner is not to be used on.
+///
+/// ```
+/// use onwards_json::Scanner;
+///
+/// let mut scanner = Scanner::new(br#"{"id": 7, "choices": [{"index": 0}, {"index": 1}], "usage": null}"#)?;
+/// let mut indices = Vec::new();
+/// scanner.enter_object()?;
+/// while let Some(key) = scanner.next_key()? {
+///     if key.is("choices") {
+///         scanner.enter_array()?;
+///         while scanner.next_element()? {
+///             scanner.enter_object()?;
+///             while let Some(key) = scanner.next_key()? {
+///                 if key.is("index") {
+///                     indices.push(scanner.skip()?.as_u64());
+///                 }
+///             }
+///         }
+///     }
+/// }
+/// scanner.finish()?;
+/// assert_eq!(indices, [Some(0), Some(1)]);
+/// # Ok::<(), onwards_json::ScanError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    /// Where `text` stands in the text the caller knows.
+    base: usize,
+    nest: Nest,
+    due: Due,
+}
+
+/// What stands next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    /// A value.
+    Value,
+    /// The first name or element of what was just entered, or its end.
+    First,
+    /// A comma or the end of the innermost object or array; at depth 0 the end of the text.
+    Rest,
+}
+
+impl<'a> Scanner<'a> {
+    /// A scanner at the start of a text.
+    ///
+    /// # Errors
+    /// [`ScanError::NotUtf8`]: checked for the whole text here, once.
+    pub fn new(text: &'a [u8]) -> Result<Self, ScanError> {
+        match std::str::from_utf8(text) {
+            Ok(text) => Ok(Self::of(text)),
+            Err(error) => Err(ScanError::NotUtf8 {
+                at: error.valid_up_to(),
+            }),
+        }
+    }
+
+    /// A scanner at the start of a text that is known to be UTF-8.
+    #[must_use]
+    pub fn of(text: &'a str) -> Self {
+        Self::inside(text, 0)
+    }
+
+    pub(crate) fn inside(text: &'a str, base: usize) -> Self {
+        Self {
+            text,
+            at: 0,
+            base,
+            nest: Nest::default(),
+            due: Due::Value,
+        }
+    }
+
+    /// The byte offset the scanner stands at.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.base + self.at
+    }
+
+    /// How many objects and arrays are open.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.nest.depth
+    }
+
+    /// The kind of the next value, told by its first byte; the value itself is not checked yet.
+    ///
+    /// # Errors
+    /// [`ScanError::Malformed`] if no value starts here, [`ScanError::OutOfStep`] if none is due.
+    #[inline]
+    pub fn peek(&mut self) -> Result<Kind, ScanError> {
+        if self.due != Due::Value {
+            return Err(ScanError::OutOfStep {
+                at: self.position(),
+            });
+        }
+        let (at, byte) = walk::space(self.text.as_bytes(), self.at);
+        self.at = at;
+        self.located(walk::kind(byte, at))
+    }
+
+    /// Passes the opening brace of the object that is next.
+    ///
+    /// # Errors
+    /// [`ScanError::NotAnObject`] (the scanner stays before the value), [`ScanError::TooDeep`], and those
+    /// of [`peek`](Self::peek).
+    #[inline]
+    pub fn enter_object(&mut self) -> Result<(), ScanError> {
+        match self.peek()? {
+            Kind::Object => self.enter(true),
+            found => Err(ScanError::NotAnObject {
+                at: self.position(),
+                found,
+            }),
+        }
+    }
+
+    /// Passes the opening bracket of the array that is next.
+    ///
+    /// # Errors
+    /// [`ScanError::NotAnArray`] (the scanner stays before the value), [`ScanError::TooDeep`], and those
+    /// of [`peek`](Self::peek).
+    #[inline]
+    pub fn enter_array(&mut self) -> Result<(), ScanError> {
+        match self.peek()? {
+            Kind::Array => self.enter(false),
+            found => Err(ScanError::NotAnArray {
+                at: self.position(),
+                found,
+            }),
+        }
+    }
+
+    /// The next name in the innermost object, its value being next; `None` when the object ends, which
+    /// leaves it. Names may repeat: that is the caller's to judge.
+    ///
+    /// # Errors
+    /// [`ScanError::OutOfStep`] outside an object, and whatever is wrong with the text up to the colon.
+    #[inline]
+    pub fn next_key(&mut self) -> Result<Option<Text<'a>>, ScanError> {
+        let Some(at) = self.next_item(true)? else {
+            return Ok(None);
+        };
+        let (end, after) = self.located(walk::name(self.text.as_bytes(), at))?;
+        self.at = after;
+        self.due = Due::Value;
+        let raw = self.text.get(at + 1..end.at - 1).unwrap_or_default();
+        Ok(Some(Text::new(raw, self.base + at + 1, end.escaped)))
+    }
+
+    /// Whether another element follows in the innermost array, which then is next; false when the array
+    /// ends, which leaves it.
+    ///
+    /// # Errors
+    /// [`ScanError::OutOfStep`] outside an array, and whatever is wrong with the text up to the element.
+    #[inline]
+    pub fn next_element(&mut self) -> Result<bool, ScanError> {
+        let Some(at) = self.next_item(false)? else {
+            return Ok(false);
+        };
+        self.at = at;
+        self.due = Due::Value;
+        Ok(true)
+    }
+
+    /// The next member of the innermost object with its value; `None` when the object ends.
+    ///
+    /// # Errors
+    /// Those of [`next_key`](Self::next_key) and [`skip`](Self::skip).
+    #[inline]
+    pub fn next_member(&mut self) -> Result<Option<Member<'a>>, ScanError> {
+        match self.next_key()? {
+            Some(name) => Ok(Some(Member::new(name, self.skip()?))),
+            None => Ok(None),
+        }
+    }
+
+    /// Validates and passes the next value and gives it by reference.
+    ///
+    /// # Errors
+    /// [`ScanError::OutOfStep`] if no value is due, and whatever is wrong with the value.
+    #[inline]
+    pub fn skip(&mut self) -> Result<Value<'a>, ScanError> {
+        let kind = self.peek()?;
+        let start = self.at;
+        let end = self.located(walk::value(self.text.as_bytes(), start, kind, self.nest))?;
+        self.at = end.at;
+        self.due = Due::Rest;
+        let text = self.text.get(start..end.at).unwrap_or_default();
+        Ok(Value::new(text, self.base + start, kind, end.escaped))
+    }
+
+    /// Checks that the text ends here, white space aside.
+    ///
+    /// # Errors
+    /// [`ScanError::OutOfStep`] if the value was not passed to its end, [`ScanError::Malformed`] if
+    /// anything follows it.
+    pub fn finish(self) -> Result<(), ScanError> {
+        if self.due != Due::Rest || self.nest.depth != 0 {
+            return Err(ScanError::OutOfStep {
+                at: self.position(),
+            });
+        }
+        match walk::space(self.text.as_bytes(), self.at) {
+            (_, None) => Ok(()),
+            (at, Some(_)) => malformed(self.base + at, "the end of the text"),
+        }
+    }
+
+    #[inline]
+    fn enter(&mut self, object: bool) -> Result<(), ScanError> {
+        let opened = self.nest.open(object, self.at);
+        self.located(opened)?;
+        self.at += 1;
+        self.due = Due::First;
+        Ok(())
+    }
+
+    /// Where the next name or element starts, or `None` past the end of what is innermost.
+    #[inline]
+    fn next_item(&mut self, object: bool) -> Result<Option<usize>, ScanError> {
+        if self.nest.depth == 0 || self.nest.in_object() != object {
+            return Err(ScanError::OutOfStep {
+                at: self.position(),
+            });
+        }
+        if self.due == Due::Value {
+            self.skip()?;
+        }
+        let bytes = self.text.as_bytes();
+        let (at, byte) = walk::space(bytes, self.at);
+        match byte {
+            Some(b'}') if object => {}
+            Some(b']') if !object => {}
+            Some(b',') if self.due == Due::Rest => return Ok(Some(walk::space(bytes, at + 1).0)),
+            Some(_) if self.due == Due::First => return Ok(Some(at)),
+            _ => return malformed(self.base + at, "a comma or the closing bracket"),
+        }
+        self.nest.close();
+        self.at = at + 1;
+        self.due = Due::Rest;
+        Ok(None)
+    }
+
+    /// Moves an error's offset from this scanner's text to the caller's.
+    #[inline]
+    fn located<T>(&self, result: Result<T, ScanError>) -> Result<T, ScanError> {
+        match result {
+            Err(error) if self.base != 0 => Err(error.moved(self.base)),
+            other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
