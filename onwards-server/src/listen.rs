@@ -1,0 +1,357 @@
+//! The door for clients: accepts connections, serves HTTP/1.1 and cleartext HTTP/2 on them, and closes in order.
+//!
+//! Every task started here has an owner. The [`Listener`] owns one task per address, that task owns its connections,
+//! and a connection owns the streams multiplexed on it; dropping an owner ends what it owns. So nothing that was
+//! accepted here can outlive the listener, whichever way it ends.
+//!
+//! # What a slow or silent client costs
+//! A connection that has not delivered its first request within the header timeout is closed, whatever it has sent;
+//! after that the same timeout bounds each further HTTP/1.1 request head, and with it how long an idle connection is
+//! kept. A request head holds at most [`Settings::max_head_bytes`]. When the process is out of file descriptors,
+//! accepting pauses for a moment instead of spinning.
+//!
+//! # Closing
+//! [`Listener::drain`] stops accepting, takes over the connections the kernel had already accepted, lets every
+//! connection finish what it is answering, and cuts off what is left at the deadline.
+
+use std::convert::Infallible;
+use std::error::Error as StdError;
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
+use hyper::body::Incoming;
+use hyper::rt::Executor;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use parking_lot::Mutex;
+use socket2::{SockRef, TcpKeepalive};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Instant, sleep, timeout_at};
+
+/// How long accepting rests after an error of the listening socket itself, such as no free file descriptors.
+const ACCEPT_REST: Duration = Duration::from_millis(75);
+/// At most so many connections waiting in the kernel's queue are still taken over when the door closes.
+const QUEUE: usize = 1024;
+/// Idle time after which the kernel probes whether a client is still there.
+const PROBE_AFTER: Duration = Duration::from_secs(60);
+/// How often, and for how long without an answer, an HTTP/2 connection is asked whether it is alive.
+const PING_EVERY: Duration = Duration::from_secs(30);
+const PING_PATIENCE: Duration = Duration::from_secs(20);
+
+/// What one connection may cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    /// Longest wait for a complete request head; also the longest idle time of an HTTP/1.1 connection.
+    pub(crate) header_timeout: Duration,
+    /// Largest request head in bytes; at least 8 KiB.
+    pub(crate) max_head_bytes: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            header_timeout: Duration::from_secs(30),
+            max_head_bytes: 256 * 1024,
+        }
+    }
+}
+
+/// An address could not be listened on.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen on {address}")]
+pub(crate) struct BindError {
+    /// The address as configured.
+    pub(crate) address: SocketAddr,
+    /// What the system said.
+    #[source]
+    pub(crate) source: io::Error,
+}
+
+/// Binds all addresses, or none.
+///
+/// # Errors
+/// The first address that cannot be bound.
+pub(crate) async fn bind(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, BindError> {
+    let mut sockets = Vec::with_capacity(addresses.len());
+    for &address in addresses {
+        sockets.push(
+            TcpListener::bind(address)
+                .await
+                .map_err(|source| BindError { address, source })?,
+        );
+    }
+    Ok(sockets)
+}
+
+/// An open door. Dropping it cuts every connection off.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    doors: JoinSet<usize>,
+    close: watch::Sender<Option<Instant>>,
+    addresses: Vec<SocketAddr>,
+}
+
+/// How a [`Listener`] ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Drained {
+    /// Connections still answering at the deadline, cut off by force.
+    pub(crate) cut: usize,
+}
+
+impl Listener {
+    /// Starts to accept on all `sockets`; each request goes to a clone of `service`.
+    pub(crate) fn open<S, B>(sockets: Vec<TcpListener>, settings: Settings, service: S) -> Self
+    where
+        S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+            + Clone
+            + Send
+            + 'static,
+        S::Future: Send + 'static,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+    {
+        let (close, closing) = watch::channel(None);
+        let addresses = sockets
+            .iter()
+            .filter_map(|socket| socket.local_addr().ok())
+            .collect();
+        let mut doors = JoinSet::new();
+        for socket in sockets {
+            doors.spawn(door(socket, settings, service.clone(), closing.clone()));
+        }
+        Self {
+            doors,
+            close,
+            addresses,
+        }
+    }
+
+    /// The addresses in use; a configured port 0 shows as the port the system chose.
+    pub(crate) fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Pending for as long as the door is open; completes if an accepting task ended by itself, which is a defect.
+    pub(crate) async fn broken(&mut self) {
+        match self.doors.join_next().await {
+            Some(ended) => report(ended.map(drop)),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Stops accepting, waits until every connection has finished its answers, and cuts off the rest after `limit`.
+    pub(crate) async fn drain(mut self, limit: Duration) -> Drained {
+        let now = Instant::now();
+        let deadline = now
+            .checked_add(limit)
+            .unwrap_or_else(|| now + Duration::from_secs(u32::MAX.into()));
+        self.close.send_replace(Some(deadline));
+        let mut cut = 0;
+        while let Some(ended) = self.doors.join_next().await {
+            match ended {
+                Ok(count) => cut += count,
+                Err(error) => report(Err(error)),
+            }
+        }
+        Drained { cut }
+    }
+}
+
+/// Serves one address until told to close; gives the number of connections cut off.
+async fn door<S, B>(
+    socket: TcpListener,
+    settings: Settings,
+    service: S,
+    closing: watch::Receiver<Option<Instant>>,
+) -> usize
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+        + Clone
+        + Send
+        + 'static,
+    S::Future: Send + 'static,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    let mut connections = JoinSet::new();
+    let mut close = closing.clone();
+    let deadline = loop {
+        tokio::select! {
+            deadline = told_to_close(&mut close) => break deadline,
+            Some(ended) = connections.join_next(), if !connections.is_empty() => report(ended),
+            accepted = socket.accept() => match accepted {
+                Ok((stream, _)) => drop(connections.spawn(connection(stream, settings, service.clone(), closing.clone()))),
+                Err(error) if is_about_the_client(&error) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a connection");
+                    sleep(ACCEPT_REST).await;
+                }
+            },
+        }
+    };
+    for _ in 0..QUEUE {
+        match poll_fn(|cx| match socket.poll_accept(cx) {
+            Poll::Ready(accepted) => Poll::Ready(Some(accepted)),
+            Poll::Pending => Poll::Ready(None),
+        })
+        .await
+        {
+            Some(Ok((stream, _))) => drop(connections.spawn(connection(
+                stream,
+                settings,
+                service.clone(),
+                closing.clone(),
+            ))),
+            Some(Err(_)) => {}
+            None => break,
+        }
+    }
+    drop(socket);
+    if let Some(deadline) = deadline {
+        while let Ok(Some(ended)) = timeout_at(deadline, connections.join_next()).await {
+            report(ended);
+        }
+    }
+    let cut = connections.len();
+    connections.shutdown().await;
+    cut
+}
+
+/// Completes when the door is to close, with the deadline; without one if the listener was dropped.
+async fn told_to_close(closing: &mut watch::Receiver<Option<Instant>>) -> Option<Instant> {
+    closing
+        .wait_for(Option::is_some)
+        .await
+        .ok()
+        .and_then(|deadline| *deadline)
+}
+
+/// Whether an accept error concerns one client that went away, not the listening socket.
+fn is_about_the_client(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted
+    )
+}
+
+fn report(ended: Result<(), JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        tracing::error!(%error, "a connection ended by a defect of the gateway");
+    }
+}
+
+/// Serves one connection to its end.
+async fn connection<S, B>(
+    stream: TcpStream,
+    settings: Settings,
+    service: S,
+    mut closing: watch::Receiver<Option<Instant>>,
+) where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+        + Clone
+        + Send
+        + 'static,
+    S::Future: Send + 'static,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    tune(&stream);
+    let heard = Arc::new(AtomicBool::new(false));
+    let noted = Arc::clone(&heard);
+    let builder = protocols(settings);
+    let service = service_fn(move |request| {
+        noted.store(true, Ordering::Relaxed);
+        service.call(request)
+    });
+    let mut serving = pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let mut first_request = pin!(sleep(settings.header_timeout));
+    let mut waiting = true;
+    let mut open = true;
+    loop {
+        // The connection comes first, so that a request already delivered is read before the door closes on it.
+        tokio::select! {
+            biased;
+            ended = &mut serving => {
+                if let Err(error) = ended {
+                    tracing::debug!(error = &*error, "client connection ended early");
+                }
+                return;
+            }
+            _ = told_to_close(&mut closing), if open => {
+                open = false;
+                serving.as_mut().graceful_shutdown();
+            }
+            () = &mut first_request, if waiting => {
+                waiting = false;
+                if !heard.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Small writes leave at once, and dead peers are noticed; a socket that refuses either still works.
+fn tune(stream: &TcpStream) {
+    let keepalive = TcpKeepalive::new().with_time(PROBE_AFTER);
+    if let Err(error) = stream
+        .set_nodelay(true)
+        .and_then(|()| SockRef::from(stream).set_tcp_keepalive(&keepalive))
+    {
+        tracing::debug!(%error, "cannot set socket options");
+    }
+}
+
+fn protocols(settings: Settings) -> auto::Builder<Streams> {
+    let mut builder = auto::Builder::new(Streams::default());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(settings.header_timeout)
+        .max_buf_size(
+            usize::try_from(settings.max_head_bytes)
+                .unwrap_or(usize::MAX)
+                .max(8 * 1024),
+        )
+        .half_close(false)
+        .keep_alive(true);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(settings.max_head_bytes)
+        .keep_alive_interval(PING_EVERY)
+        .keep_alive_timeout(PING_PATIENCE);
+    builder
+}
+
+/// The streams of one HTTP/2 connection: they end with it.
+#[derive(Clone, Default)]
+struct Streams(Arc<Mutex<JoinSet<()>>>);
+
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
+    fn execute(&self, stream: F) {
+        let mut streams = self.0.lock();
+        while let Some(ended) = streams.try_join_next() {
+            report(ended);
+        }
+        streams.spawn(stream);
+    }
+}
+
+#[cfg(test)]
+mod tests;

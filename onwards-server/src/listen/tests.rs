@@ -1,0 +1,252 @@
+use std::pin::Pin;
+use std::task::Context;
+
+use http_body::Frame;
+use http_body_util::{BodyExt, Empty, Full};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+use super::*;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A body of what the test sends.
+struct Fed(mpsc::Receiver<Bytes>);
+
+impl Body for Fed {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0
+            .poll_recv(cx)
+            .map(|data| data.map(|data| Ok(Frame::data(data))))
+    }
+}
+
+async fn sockets(count: usize) -> Vec<TcpListener> {
+    bind(&vec![SocketAddr::from(([127, 0, 0, 1], 0)); count])
+        .await
+        .unwrap()
+}
+
+fn hello()
+-> impl Service<Request<Incoming>, Response = Response<Full<Bytes>>, Error = Infallible, Future: Send>
++ Clone
++ Send {
+    service_fn(|request: Request<Incoming>| async move {
+        Ok(Response::new(Full::new(Bytes::from(format!(
+            "{:?} {}",
+            request.version(),
+            request.uri().path()
+        )))))
+    })
+}
+
+/// Serves streamed bodies whose senders are handed to the test.
+async fn streaming() -> (Listener, mpsc::UnboundedReceiver<mpsc::Sender<Bytes>>) {
+    let (handed, senders) = mpsc::unbounded_channel();
+    let service = service_fn(move |_: Request<Incoming>| {
+        let (sender, body) = mpsc::channel(4);
+        handed.send(sender).unwrap();
+        async { Ok::<_, Infallible>(Response::new(Fed(body))) }
+    });
+    (
+        Listener::open(sockets(1).await, Settings::default(), service),
+        senders,
+    )
+}
+
+async fn dial(listener: &Listener) -> TcpStream {
+    TcpStream::connect(listener.addresses()[0]).await.unwrap()
+}
+
+async fn get(stream: &mut TcpStream, path: &str) {
+    stream
+        .write_all(format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n").as_bytes())
+        .await
+        .unwrap();
+}
+
+async fn read_until(stream: &mut TcpStream, end: &str) -> String {
+    let mut text = Vec::new();
+    while !text.ends_with(end.as_bytes()) {
+        let mut byte = [0];
+        assert_eq!(
+            stream.read(&mut byte).await.unwrap(),
+            1,
+            "ended after {}",
+            String::from_utf8_lossy(&text)
+        );
+        text.extend(byte);
+    }
+    String::from_utf8(text).unwrap()
+}
+
+async fn at_end(stream: &mut TcpStream) -> bool {
+    matches!(stream.read(&mut [0]).await, Ok(0) | Err(_))
+}
+
+#[tokio::test]
+async fn a_connection_serves_several_requests() {
+    let listener = Listener::open(sockets(1).await, Settings::default(), hello());
+    let mut stream = dial(&listener).await;
+    for path in ["/a", "/b"] {
+        get(&mut stream, path).await;
+        assert!(
+            read_until(&mut stream, path)
+                .await
+                .starts_with("HTTP/1.1 200 OK\r\n")
+        );
+    }
+    assert_eq!(listener.drain(MINUTE).await, Drained { cut: 0 });
+    assert!(at_end(&mut stream).await, "an idle connection is closed");
+}
+
+#[tokio::test]
+async fn every_address_is_served() {
+    let listener = Listener::open(sockets(3).await, Settings::default(), hello());
+    for &address in listener.addresses() {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        get(&mut stream, "/x").await;
+        read_until(&mut stream, "HTTP/1.1 /x").await;
+    }
+    assert_eq!(listener.drain(MINUTE).await, Drained { cut: 0 });
+}
+
+#[tokio::test]
+async fn http2_with_prior_knowledge() {
+    let listener = Listener::open(sockets(1).await, Settings::default(), hello());
+    let io = TokioIo::new(dial(&listener).await);
+    let (mut send, connection) = hyper::client::conn::http2::handshake(Streams::default(), io)
+        .await
+        .unwrap();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(connection);
+    let request = Request::get("http://a/two")
+        .body(Empty::<Bytes>::new())
+        .unwrap();
+    let body = send
+        .send_request(request)
+        .await
+        .unwrap()
+        .into_body()
+        .collect()
+        .await
+        .unwrap()
+        .to_bytes();
+    assert_eq!(body, "HTTP/2.0 /two");
+    assert_eq!(listener.drain(MINUTE).await, Drained { cut: 0 });
+}
+
+#[tokio::test]
+async fn an_address_in_use_is_named() {
+    let taken = sockets(1).await.remove(0).local_addr().unwrap();
+    let _held = bind(&[taken]).await.unwrap();
+    let error = bind(&[taken]).await.unwrap_err();
+    assert_eq!(
+        (error.to_string(), error.source.kind()),
+        (
+            format!("cannot listen on {taken}"),
+            io::ErrorKind::AddrInUse
+        )
+    );
+}
+
+#[tokio::test]
+async fn draining_waits_for_the_end_of_a_body() {
+    let (listener, mut senders) = streaming().await;
+    let address = listener.addresses()[0];
+    let mut stream = dial(&listener).await;
+    get(&mut stream, "/").await;
+    let sender = senders.recv().await.unwrap();
+    sender.send("one".into()).await.unwrap();
+    read_until(&mut stream, "one\r\n").await;
+
+    let mut tasks = JoinSet::new();
+    tasks.spawn(listener.drain(MINUTE));
+    while TcpStream::connect(address).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    assert!(tasks.try_join_next().is_none());
+    sender.send("two".into()).await.unwrap();
+    drop(sender);
+    read_until(&mut stream, "two\r\n0\r\n\r\n").await;
+    assert_eq!(
+        tasks.join_next().await.unwrap().unwrap(),
+        Drained { cut: 0 }
+    );
+    assert!(at_end(&mut stream).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_cuts_off_what_is_left() {
+    let (listener, mut senders) = streaming().await;
+    let mut stuck = dial(&listener).await;
+    get(&mut stuck, "/").await;
+    let sender = senders.recv().await.unwrap();
+    sender.send("one".into()).await.unwrap();
+    read_until(&mut stuck, "one\r\n").await;
+    let before = Instant::now();
+    assert_eq!(listener.drain(MINUTE).await, Drained { cut: 1 });
+    assert_eq!(before.elapsed().as_secs(), 60);
+    assert!(at_end(&mut stuck).await);
+    assert!(
+        sender.send("two".into()).await.is_err(),
+        "the body is dropped"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_client_is_dropped_after_the_header_timeout() {
+    for said in ["", "PRI * HTTP", "GET / HTTP/1.1\r\nhost"] {
+        let listener = Listener::open(sockets(1).await, Settings::default(), hello());
+        let before = Instant::now();
+        let mut stream = dial(&listener).await;
+        stream.write_all(said.as_bytes()).await.unwrap();
+        assert!(at_end(&mut stream).await, "{said}");
+        assert_eq!(before.elapsed().as_secs(), 30, "{said}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_request_ends_the_wait_for_it() {
+    let (listener, mut senders) = streaming().await;
+    let mut stream = dial(&listener).await;
+    get(&mut stream, "/").await;
+    let sender = senders.recv().await.unwrap();
+    sleep(MINUTE).await;
+    sender.send("late".into()).await.unwrap();
+    read_until(&mut stream, "late\r\n").await;
+}
+
+#[tokio::test]
+async fn dropping_the_listener_drops_its_requests() {
+    let (listener, mut senders) = streaming().await;
+    let mut stream = dial(&listener).await;
+    get(&mut stream, "/").await;
+    let sender = senders.recv().await.unwrap();
+    drop(listener);
+    let _cut_short = stream.read_to_end(&mut Vec::new()).await;
+    while sender.send("x".into()).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_panic_ends_its_own_connection_only() {
+    let service = service_fn(|request: Request<Incoming>| async move {
+        assert_ne!(request.uri().path(), "/panic");
+        Ok::<_, Infallible>(Response::new(Full::<Bytes>::from("fine")))
+    });
+    let listener = Listener::open(sockets(1).await, Settings::default(), service);
+    let mut bad = dial(&listener).await;
+    get(&mut bad, "/panic").await;
+    assert!(at_end(&mut bad).await);
+    let mut good = dial(&listener).await;
+    get(&mut good, "/").await;
+    read_until(&mut good, "fine").await;
+}
