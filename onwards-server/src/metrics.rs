@@ -1,0 +1,357 @@
+//! What the gateway counts: a table of metric names, and handles that cost an atomic addition to use.
+//!
+//! Labels are bounded by the configuration and by fixed sets, never by traffic: a path is one of a few [`Route`]s, a
+//! method one of a few [`Verb`]s, a status a number from 100 to 599, a model a configured alias or empty. Series are
+//! never removed: an autoscaler reads an absent series as zero, so one that was seen stays.
+//!
+//! The series of the HTTP layer are found by index, not by name, and made when first used; a request formats no label.
+//! Series that belong to an alias are handed out once, at load ([`Metrics::model_inflight`], [`Metrics::pool`]).
+//!
+//! Several [`Metrics`] can live in one process, each with a registry of its own.
+
+mod labels;
+mod names;
+mod pool;
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use prometheus::{
+    GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
+    IntGaugeVec, Opts, Registry,
+};
+
+pub use labels::{Failure, Route, Traffic, Verb};
+pub use names::{FIRST_TOKEN_SECONDS_BUCKETS, Kind, Name, Row};
+pub use pool::{Direction, PoolSeries, Role};
+
+/// A metrics prefix with which no valid metric name can be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the metrics prefix {prefix:?} is not a metric name: letters, digits and underscores, no digit first"
+)]
+pub struct BadPrefix {
+    /// The prefix as given.
+    pub prefix: String,
+}
+
+/// All metrics of one gateway.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    http: Http,
+    requests_inflight: IntGauge,
+    model_inflight: IntGaugeVec,
+    upstream_failed: IntCounterVec,
+    retries: IntCounter,
+    retry_budget_exhausted: IntCounter,
+    rejections: IntCounterVec,
+    unsupported_params: IntCounterVec,
+    batch_refusals: IntCounterVec,
+    config_generation: IntGauge,
+    config_reloads: IntCounterVec,
+    pools: pool::Families,
+}
+
+/// A client error the gateway decided on itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rejection<'a> {
+    /// The configured alias the request names, or empty.
+    pub model: &'a str,
+    /// The status sent, 400 to 499.
+    pub status: u16,
+    /// The error code sent, or the name of the strict check that failed.
+    pub code: &'static str,
+    /// Whether the request was dispatched in a batch.
+    pub traffic: Traffic,
+}
+
+impl Metrics {
+    /// A fresh set of metrics; `prefix` is used for those of the HTTP layer, all others begin with `onwards_`.
+    ///
+    /// # Errors
+    /// [`BadPrefix`] if the prefix cannot begin a metric name.
+    pub fn new(prefix: &str) -> Result<Self, BadPrefix> {
+        let valid = prefix
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && prefix.starts_with(|c: char| !c.is_ascii_digit());
+        let bad = || BadPrefix {
+            prefix: prefix.to_owned(),
+        };
+        if !valid {
+            return Err(bad());
+        }
+        Self::build(prefix).map_err(|_| bad())
+    }
+
+    fn build(prefix: &str) -> Result<Self, prometheus::Error> {
+        let registry = Registry::new();
+        let make = Maker {
+            registry: &registry,
+            prefix,
+        };
+        Ok(Self {
+            http: Http {
+                requests: make.counters(Name::HttpRequests)?,
+                pending: make.gauges(Name::HttpPending)?,
+                duration: make.histograms(Name::HttpDuration)?,
+                size: make.histograms(Name::HttpBodySize)?,
+                cells: std::iter::repeat_with(Cell::default)
+                    .take(Verb::ALL.len() * Route::ALL.len())
+                    .collect(),
+            },
+            requests_inflight: make
+                .gauges(Name::RequestsInflight)?
+                .with_label_values::<&str>(&[]),
+            model_inflight: make.gauges(Name::ModelInflight)?,
+            upstream_failed: make.counters(Name::UpstreamFailed)?,
+            retries: make.counters(Name::Retries)?.with_label_values::<&str>(&[]),
+            retry_budget_exhausted: make
+                .counters(Name::RetryBudgetExhausted)?
+                .with_label_values::<&str>(&[]),
+            rejections: make.counters(Name::Rejections)?,
+            unsupported_params: make.counters(Name::UnsupportedParams)?,
+            batch_refusals: make.counters(Name::BatchInflightRefusals)?,
+            config_generation: make
+                .gauges(Name::ConfigGeneration)?
+                .with_label_values::<&str>(&[]),
+            config_reloads: make.counters(Name::ConfigReloads)?,
+            pools: pool::Families::new(&make)?,
+            registry,
+        })
+    }
+
+    /// The registry behind, for exposition and for an embedder's own metrics.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// A request's head was read: it counts as pending until the guard is dropped.
+    pub fn arrived(&self, verb: Verb, route: Route) -> Pending {
+        let pending = self.http.cell(verb, route).pending.get_or_init(|| {
+            self.http
+                .pending
+                .with_label_values(&[verb.label(), route.label()])
+        });
+        pending.inc();
+        Pending(pending.clone())
+    }
+
+    /// A response's head is sent `elapsed` after the request's head was read.
+    pub fn answered(&self, verb: Verb, route: Route, status: u16, elapsed: Duration) {
+        let answered = self.http.answered(verb, route, status);
+        answered.requests.inc();
+        answered.duration.observe(elapsed.as_secs_f64());
+    }
+
+    /// A response's body ended, or was given up, after `bytes`.
+    pub fn body_ended(&self, verb: Verb, route: Route, bytes: u64) {
+        let size = self.http.cell(verb, route).size.get_or_init(|| {
+            self.http
+                .size
+                .with_label_values(&[verb.label(), route.label()])
+        });
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a body of 2^53 bytes may be counted one off"
+        )]
+        size.observe(bytes as f64);
+    }
+
+    /// Proxied requests from their arrival to the end of the body.
+    pub fn requests_inflight(&self) -> &IntGauge {
+        &self.requests_inflight
+    }
+
+    /// The same for one configured alias. Asking for it makes the series, at zero: call it for every alias at load.
+    pub fn model_inflight(&self, alias: &str) -> IntGauge {
+        self.model_inflight.with_label_values(&[alias])
+    }
+
+    /// A request ended without an answer from a provider; `status` is the last upstream's, else the one sent.
+    pub fn upstream_failed(&self, failure: Failure, status: u16, model: &str) {
+        self.upstream_failed
+            .with_label_values(&[failure.label(), &labels::status(status), model])
+            .inc();
+    }
+
+    /// A wait between two attempts was taken.
+    pub fn retried(&self) {
+        self.retries.inc();
+    }
+
+    /// A request stopped trying because its waits had used up the budget.
+    pub fn retry_budget_exhausted(&self) {
+        self.retry_budget_exhausted.inc();
+    }
+
+    /// The gateway refused a request by a decision of its own.
+    pub fn rejected(&self, rejection: &Rejection<'_>) {
+        let Rejection {
+            model,
+            status,
+            code,
+            traffic,
+        } = *rejection;
+        self.rejections
+            .with_label_values(&[model, &labels::status(status), code, traffic.label()])
+            .inc();
+    }
+
+    /// A request carried a parameter of the catalog of unsupported ones; `action` says what was done about it.
+    pub fn unsupported_param(
+        &self,
+        param: &'static str,
+        model: &str,
+        traffic: Traffic,
+        action: &'static str,
+    ) {
+        self.unsupported_params
+            .with_label_values(&[param, model, traffic.label(), action])
+            .inc();
+    }
+
+    /// A dispatched request was refused, or would have been, by the batch in-flight limit of its alias.
+    pub fn batch_refused(&self, model: &str) {
+        self.batch_refusals.with_label_values(&[model]).inc();
+    }
+
+    /// A configuration came into force.
+    pub fn config_loaded(&self, generation: u64) {
+        self.config_generation
+            .set(i64::try_from(generation).unwrap_or(i64::MAX));
+        self.config_reloads.with_label_values(&["ok"]).inc();
+    }
+
+    /// A configuration was refused and the one before stays.
+    pub fn config_refused(&self) {
+        self.config_reloads.with_label_values(&["error"]).inc();
+    }
+
+    /// The series of one pool's controllers; to be asked for once, when a controller starts.
+    pub fn pool(&self, model: &str, pool: &str) -> PoolSeries {
+        self.pools.of(model, pool)
+    }
+}
+
+/// A request without an answer yet. Dropping it is the only way to end it.
+#[derive(Debug)]
+#[must_use = "dropped at once it counts nothing"]
+pub struct Pending(IntGauge);
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+/// The HTTP layer's families, with every series used so far at a place known from its labels.
+#[derive(Debug)]
+struct Http {
+    requests: IntCounterVec,
+    pending: IntGaugeVec,
+    duration: HistogramVec,
+    size: HistogramVec,
+    cells: Box<[Cell]>,
+}
+
+/// The series of one verb and route.
+#[derive(Debug, Default)]
+struct Cell {
+    pending: OnceLock<IntGauge>,
+    size: OnceLock<Histogram>,
+    /// By status from 100; the last one for statuses that have no place. Most cells never get here.
+    answered: OnceLock<Box<[OnceLock<Answered>]>>,
+}
+
+#[derive(Debug)]
+struct Answered {
+    requests: IntCounter,
+    duration: Histogram,
+}
+
+impl Http {
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there is a cell for every pair of the two enums"
+    )]
+    fn cell(&self, verb: Verb, route: Route) -> &Cell {
+        &self.cells[verb as usize * Route::ALL.len() + route as usize]
+    }
+
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a status slot is below the number of slots by construction"
+    )]
+    fn answered(&self, verb: Verb, route: Route, status: u16) -> &Answered {
+        let all = self.cell(verb, route).answered.get_or_init(|| {
+            std::iter::repeat_with(OnceLock::new)
+                .take(labels::STATUS_SLOTS)
+                .collect()
+        });
+        all[labels::status_slot(status)].get_or_init(|| {
+            let status = labels::status(status);
+            let with = [verb.label(), &status, route.label()];
+            Answered {
+                requests: self.requests.with_label_values(&with),
+                duration: self.duration.with_label_values(&with),
+            }
+        })
+    }
+}
+
+/// Makes a family from its row of the table and registers it.
+struct Maker<'a> {
+    registry: &'a Registry,
+    prefix: &'a str,
+}
+
+impl Maker<'_> {
+    fn counters(&self, name: Name) -> Result<IntCounterVec, prometheus::Error> {
+        let row = name.row();
+        self.register(IntCounterVec::new(
+            Opts::new(row.full_name(self.prefix), row.help),
+            row.labels,
+        )?)
+    }
+
+    fn gauges(&self, name: Name) -> Result<IntGaugeVec, prometheus::Error> {
+        let row = name.row();
+        self.register(IntGaugeVec::new(
+            Opts::new(row.full_name(self.prefix), row.help),
+            row.labels,
+        )?)
+    }
+
+    fn fractions(&self, name: Name) -> Result<GaugeVec, prometheus::Error> {
+        let row = name.row();
+        self.register(GaugeVec::new(
+            Opts::new(row.full_name(self.prefix), row.help),
+            row.labels,
+        )?)
+    }
+
+    fn histograms(&self, name: Name) -> Result<HistogramVec, prometheus::Error> {
+        let row = name.row();
+        let buckets = if let Kind::Histogram(buckets) = row.kind {
+            buckets
+        } else {
+            &[]
+        };
+        let options =
+            HistogramOpts::new(row.full_name(self.prefix), row.help).buckets(buckets.to_vec());
+        self.register(HistogramVec::new(options, row.labels)?)
+    }
+
+    fn register<F: prometheus::core::Collector + Clone + 'static>(
+        &self,
+        family: F,
+    ) -> Result<F, prometheus::Error> {
+        self.registry.register(Box::new(family.clone()))?;
+        Ok(family)
+    }
+}
+
+#[cfg(test)]
+mod tests;

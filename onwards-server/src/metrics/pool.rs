@@ -1,0 +1,180 @@
+//! The series of one pool: first tokens, and the two controllers that share requests between its providers.
+
+use prometheus::{
+    Gauge, GaugeVec, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
+};
+
+use super::labels::{labelled, status};
+use super::{Maker, Name};
+
+labelled! {
+    /// Which provider of a pool an attempt went to.
+    Role {
+        /// The first one.
+        Preferred = "preferred",
+        /// Any other.
+        Alternate = "alternate",
+    }
+}
+
+labelled! {
+    /// Which way a share moved.
+    Direction {
+        /// Up, an idle step included.
+        Increase = "increase",
+        /// Down.
+        Decrease = "decrease",
+    }
+}
+
+/// The families behind [`PoolSeries`].
+#[derive(Debug, Clone)]
+pub(super) struct Families {
+    first_token: HistogramVec,
+    breaches: IntCounterVec,
+    share: GaugeVec,
+    adjustments: IntCounterVec,
+    active: IntGaugeVec,
+    window_samples: IntGaugeVec,
+    window_breach_rate: GaugeVec,
+    in_flight: IntGaugeVec,
+    unknown: IntCounterVec,
+    overload: IntCounterVec,
+    affinity_share: GaugeVec,
+    conversations_active: IntGaugeVec,
+    conversations_admitted: IntGaugeVec,
+    affinity_routed: IntCounterVec,
+}
+
+impl Families {
+    pub(super) fn new(make: &Maker<'_>) -> Result<Self, prometheus::Error> {
+        Ok(Self {
+            first_token: make.histograms(Name::FirstTokenSeconds)?,
+            breaches: make.counters(Name::FirstTokenBreaches)?,
+            share: make.fractions(Name::ProviderShare)?,
+            adjustments: make.counters(Name::ShareAdjustments)?,
+            active: make.gauges(Name::AimdActive)?,
+            window_samples: make.gauges(Name::AimdWindowSamples)?,
+            window_breach_rate: make.fractions(Name::AimdWindowBreachRate)?,
+            in_flight: make.gauges(Name::AimdInFlight)?,
+            unknown: make.counters(Name::AimdUnknown)?,
+            overload: make.counters(Name::AimdOverloadBreaches)?,
+            affinity_share: make.fractions(Name::AffinityShare)?,
+            conversations_active: make.gauges(Name::AffinityActiveConversations)?,
+            conversations_admitted: make.gauges(Name::AffinityAdmittedConversations)?,
+            affinity_routed: make.counters(Name::AffinityRouted)?,
+        })
+    }
+
+    pub(super) fn of(&self, model: &str, pool: &str) -> PoolSeries {
+        PoolSeries {
+            families: self.clone(),
+            model: model.to_owned(),
+            pool: pool.to_owned(),
+        }
+    }
+}
+
+/// The series of one pool of one alias. A series appears when first touched, so a pool without controllers has none.
+#[derive(Debug, Clone)]
+pub struct PoolSeries {
+    families: Families,
+    model: String,
+    pool: String,
+}
+
+impl PoolSeries {
+    fn at(&self) -> [&str; 2] {
+        [&self.model, &self.pool]
+    }
+
+    fn with<'a>(&'a self, third: &'a str) -> [&'a str; 3] {
+        [&self.model, &self.pool, third]
+    }
+
+    /// Seconds from the start of an attempt to its first data frame.
+    pub fn first_token(&self, role: Role) -> Histogram {
+        self.families
+            .first_token
+            .with_label_values(&self.with(role.label()))
+    }
+
+    /// Attempts whose deadline for the first data frame passed.
+    pub fn first_token_breaches(&self, role: Role) -> IntCounter {
+        self.families
+            .breaches
+            .with_label_values(&self.with(role.label()))
+    }
+
+    /// The preferred provider's share, 0 to 1.
+    pub fn share(&self) -> Gauge {
+        self.families.share.with_label_values(&self.at())
+    }
+
+    /// Changes of the share in one direction.
+    pub fn share_adjustments(&self, direction: Direction) -> IntCounter {
+        self.families
+            .adjustments
+            .with_label_values(&self.with(direction.label()))
+    }
+
+    /// 1 while the load-aware controller runs, 0 while it is parked or retired.
+    pub fn aimd_active(&self) -> IntGauge {
+        self.families.active.with_label_values(&self.at())
+    }
+
+    /// Outcomes in the controller's window.
+    pub fn aimd_window_samples(&self) -> IntGauge {
+        self.families.window_samples.with_label_values(&self.at())
+    }
+
+    /// The part of the window that breached, 0 to 1.
+    pub fn aimd_window_breach_rate(&self) -> Gauge {
+        self.families
+            .window_breach_rate
+            .with_label_values(&self.at())
+    }
+
+    /// Attempts observed and not finished.
+    pub fn aimd_in_flight(&self) -> IntGauge {
+        self.families.in_flight.with_label_values(&self.at())
+    }
+
+    /// Attempts that told the controller nothing.
+    pub fn aimd_unknown(&self) -> IntCounter {
+        self.families.unknown.with_label_values(&self.at())
+    }
+
+    /// Attempts counted as breaches by their status; the configured overload statuses bound the label.
+    pub fn aimd_overload_breaches(&self, overload: u16) -> IntCounter {
+        self.families
+            .overload
+            .with_label_values(&self.with(&status(overload)))
+    }
+
+    /// The preferred provider's share of conversations, 0 to 1.
+    pub fn affinity_share(&self) -> Gauge {
+        self.families.affinity_share.with_label_values(&self.at())
+    }
+
+    /// Conversations seen lately.
+    pub fn affinity_active_conversations(&self) -> IntGauge {
+        self.families
+            .conversations_active
+            .with_label_values(&self.at())
+    }
+
+    /// Conversations that stay with the preferred provider.
+    pub fn affinity_admitted_conversations(&self) -> IntGauge {
+        self.families
+            .conversations_admitted
+            .with_label_values(&self.at())
+    }
+
+    /// Requests routed by affinity to one side.
+    pub fn affinity_routed(&self, side: Role) -> IntCounter {
+        self.families
+            .affinity_routed
+            .with_label_values(&self.with(side.label()))
+    }
+}
