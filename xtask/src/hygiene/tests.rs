@@ -70,3 +70,18 @@ fn a_stone_reads_no_clock() {
     check_text("onwards-limits/src/a.rs", "\"Instant::now\"", &[]);
     check_text("onwards-server/src/a.rs", "let now = Instant::now();", &[]);
 }
+
+#[test]
+fn exemptions_are_expectations() {
+    let found = "an exemption that outlives its cause; write expect: #[allow(";
+    check_text(
+        "onwards-server/src/a.rs",
+        "#[allow(dead_code)]",
+        &[&format!("onwards-server/src/a.rs:1: {found}")],
+    );
+    check_text(
+        "onwards-server/src/a.rs",
+        "#[expect(dead_code, reason = \"x\")]",
+        &[],
+    );
+}
