@@ -17,6 +17,7 @@ mod examples;
 mod hygiene;
 mod layers;
 mod lint;
+mod metrics;
 mod papers;
 mod process;
 mod schema;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{layers, papers};
+use crate::{layers, metrics, papers};
 
 /// Writes every generated document, or with `check` fails where one differs from what would be written.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
@@ -32,10 +32,16 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
 }
 
 fn documents(root: &Path) -> Result<Vec<(&'static str, String)>> {
-    let architecture =
-        std::fs::read_to_string(root.join("ARCHITECTURE.md")).context("reading ARCHITECTURE.md")?;
-    Ok(vec![(
-        "ARCHITECTURE.md",
-        papers::with_block(&architecture, "layers", &layers::markdown())?,
-    )])
+    let block = |name: &'static str, block: &str, body: String| -> Result<(&'static str, String)> {
+        let text =
+            std::fs::read_to_string(root.join(name)).with_context(|| format!("reading {name}"))?;
+        Ok((
+            name,
+            papers::with_block(&text, block, &body).with_context(|| format!("in {name}"))?,
+        ))
+    };
+    Ok(vec![
+        block("ARCHITECTURE.md", "layers", layers::markdown())?,
+        block("docs/operations.md", "metrics", metrics::markdown(root)?)?,
+    ])
 }
