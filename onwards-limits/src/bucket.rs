@@ -122,12 +122,9 @@ impl Bucket {
 
     /// Changes rate and burst, keeping the tokens that are there (cut to the new burst).
     ///
-    /// With an equal rate this changes nothing at all.
+    /// With an equal rate this changes nothing.
     pub fn set_rate(&self, rate: Rate, now: Duration) {
         let mut state = self.lock();
-        if state.rate == rate {
-            return;
-        }
         state.fill(now);
         let old = state.units;
         let new = rate.units();

@@ -151,6 +151,8 @@ fn reload_keeps_cuts_and_does_not_top_up() {
     bucket.set_rate(rate(0.75, 20), ms(250));
     assert_eq!(bucket.level(ms(250)), 5.5);
     assert_eq!(bucket.level(ms(1250)), 6.25);
+    bucket.set_rate(rate(3.0, 20), ms(1250));
+    assert_eq!(bucket.level(ms(1250)), 6.25);
     bucket.set_rate(rate(1000.0, 3), ms(1250));
     assert_eq!(bucket.level(ms(1250)), 3.0);
     assert_eq!(bucket.rate(), rate(1000.0, 3));
