@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 
 use crate::process::{cargo, present, run as execute};
-use crate::{hygiene, layers, papers, sizes, workspace};
+use crate::{hygiene, layers, links, papers, sizes, workspace};
 
 /// Runs every check, reports all findings, and fails if there is one.
 pub(crate) fn run(root: &Path) -> Result<()> {
@@ -66,5 +66,6 @@ fn house(root: &Path) -> Result<Vec<String>> {
     problems.extend(layers::check(&metadata));
     problems.extend(hygiene::check(root, &files)?);
     problems.extend(papers::check(root, &metadata)?);
+    problems.extend(links::check(root, &files)?);
     Ok(problems)
 }

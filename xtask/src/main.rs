@@ -16,6 +16,7 @@ mod clients;
 mod examples;
 mod hygiene;
 mod layers;
+mod links;
 mod lint;
 mod metrics;
 mod papers;
