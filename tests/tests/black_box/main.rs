@@ -1,0 +1,1 @@
+//! The gateway from outside, one module per subject.
