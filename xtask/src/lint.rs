@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 
 use crate::process::{cargo, present, run as execute};
-use crate::{hygiene, layers, links, papers, sizes, workspace};
+use crate::{fences, hygiene, layers, links, papers, sizes, workspace};
 
 /// Runs every check, reports all findings, and fails if there is one.
 pub(crate) fn run(root: &Path) -> Result<()> {
@@ -67,5 +67,6 @@ fn house(root: &Path) -> Result<Vec<String>> {
     problems.extend(hygiene::check(root, &files)?);
     problems.extend(papers::check(root, &metadata)?);
     problems.extend(links::check(root, &files)?);
+    problems.extend(fences::check(root, &files)?);
     Ok(problems)
 }

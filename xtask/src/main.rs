@@ -14,6 +14,7 @@ use clap::{Parser, Subcommand};
 
 mod clients;
 mod examples;
+mod fences;
 mod hygiene;
 mod layers;
 mod links;
