@@ -1,1 +1,158 @@
 //! The configuration file: format, defaults, inheritance, problems, JSON Schema.
+//!
+//! Owns everything between the bytes of the file and plain data: [`read`] checks the text and reports
+//! *all* problems at once, each with its path, its place in the text, what was found and what is allowed;
+//! the [`Gateway`] it returns has every default and inheritance applied. Owns neither the disk nor the
+//! environment (the caller answers [`Secrets`]), nor the rules of reasoning values and parameter names,
+//! which are known where they are compiled.
+//!
+//! ```
+//! use onwards_config::{Access, Endpoint};
+//!
+//! let text = br#"{ "targets": { "local": { "url": "http://localhost:8080/v1/" } } }"#;
+//! let loaded = onwards_config::read(text, &()).unwrap();
+//! let pool = &loaded.gateway.targets["local"].default;
+//! let Endpoint::Http(http) = &pool.providers[0].endpoint else { unreachable!() };
+//! assert_eq!((http.authority.as_str(), http.base_path.as_str()), ("localhost:8080", "/v1"));
+//! assert!(matches!(pool.access, Access::Open));
+//!
+//! let problems = onwards_config::read(br#"{ "targets": { "local": { "ulr": "x" } } }"#, &()).unwrap_err();
+//! assert_eq!(problems.0[0].to_string(), "targets.local.url (line 1, column 25): found nothing; expected \
+//!     an absolute http:// or https:// URL (or `providers`, or `pools`); is `ulr` misspelt?");
+//! ```
+//!
+//! Invariants:
+//! - a `Gateway` exists only if the file has no error; every range in its docs holds;
+//! - no problem and no `Debug` holds the content of a secret;
+//! - [`read`] never panics, whatever the bytes;
+//! - the schema and the reader know the same members (tested both ways).
+
+use node::{Issue, Node, Reading};
+use path::Path;
+
+mod problem;
+
+mod gateway;
+
+mod endpoint;
+mod secret;
+
+mod json;
+mod locate;
+mod node;
+mod path;
+mod unbuilt;
+
+mod normal;
+mod read;
+mod spec;
+
+mod schema;
+
+pub use endpoint::{Endpoint, HttpEndpoint, Scheme};
+pub use gateway::{
+    Access, Action, Affinity, Aimd, Auth, Backoff, Fallback, Gateway, HttpPool, Jitter,
+    KeyDefinition, Pool, Provider, Proxy, RateLimit, ReasoningSurface, ReasoningTranslation,
+    ReasoningWrite, RoutingRule, StatusPattern, Strategy, Target,
+};
+pub use problem::{Position, Problem, Problems, Severity};
+pub use schema::schema;
+pub use secret::{Secret, Secrets};
+pub use unbuilt::UNBUILT;
+
+/// A file that can be used.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// What it means.
+    pub gateway: Gateway,
+    /// What its author may not have meant.
+    pub warnings: Vec<Problem>,
+}
+
+/// Reads a configuration file.
+///
+/// # Errors
+/// Every error and every warning of the file, if there is at least one error. A text that is not JSON
+/// gives exactly one problem. In the order of the text.
+pub fn read(text: &[u8], secrets: &dyn Secrets) -> Result<Loaded, Problems> {
+    let text = decoded(text)?;
+    let json = parsed(text)?;
+    let reading = Reading::new(secrets);
+    let root = Node {
+        json: &json,
+        path: Path::root(),
+        reading: &reading,
+    };
+    let gateway = read::config(&root).map(|config| normal::gateway(config, &reading));
+    let mut problems: Vec<Problem> = reading
+        .into_issues()
+        .into_iter()
+        .map(|issue| placed(issue, text))
+        .collect();
+    problems.sort_by_key(|problem| problem.position);
+    match gateway {
+        Some(gateway)
+            if problems
+                .iter()
+                .all(|problem| problem.severity == Severity::Warning) =>
+        {
+            Ok(Loaded {
+                gateway,
+                warnings: problems,
+            })
+        }
+        _ => Err(Problems(problems)),
+    }
+}
+
+fn decoded(text: &[u8]) -> Result<&str, Problems> {
+    let expected = "JSON in UTF-8 without a byte order mark";
+    match std::str::from_utf8(text) {
+        Ok(decoded) if decoded.starts_with('\u{feff}') => Err(syntax(
+            "a byte order mark",
+            expected,
+            locate::position(decoded, 0),
+        )),
+        Ok(decoded) => Ok(decoded),
+        Err(error) => {
+            let valid = text.get(..error.valid_up_to()).unwrap_or_default();
+            let valid = String::from_utf8_lossy(valid);
+            let position = locate::position(&valid, valid.len());
+            Err(syntax("bytes that are not UTF-8", expected, position))
+        }
+    }
+}
+
+fn parsed(text: &str) -> Result<json::Json, Problems> {
+    serde_json::from_str(text).map_err(|error| {
+        let position = Position {
+            line: error.line(),
+            column: error.column(),
+        };
+        let message = error.to_string();
+        let found = message.split(" at line ").next().unwrap_or_default();
+        syntax(
+            &format!("a syntax error ({found})"),
+            "a JSON object",
+            Some(position),
+        )
+    })
+}
+
+fn syntax(found: &str, expected: &str, position: Option<Position>) -> Problems {
+    Problems(vec![Problem {
+        position,
+        ..Problem::new("", found, expected)
+    }])
+}
+
+fn placed(issue: Issue, text: &str) -> Problem {
+    Problem {
+        severity: issue.severity,
+        path: issue.at.to_string(),
+        position: locate::locate(text, &issue.at.steps()),
+        found: issue.found,
+        expected: issue.expected,
+        hint: issue.hint,
+    }
+}

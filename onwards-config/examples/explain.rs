@@ -1,0 +1,46 @@
+//! Reads a configuration file and prints its problems, or what it means.
+//!
+//! `cargo run -p onwards-config --example explain -- config.json`
+
+use std::process::ExitCode;
+use std::{env, fs, io};
+
+/// The process's own environment and disk.
+struct Own;
+
+impl onwards_config::Secrets for Own {
+    fn env(&self, name: &str) -> Option<String> {
+        env::var(name).ok()
+    }
+
+    fn file(&self, path: &str) -> io::Result<String> {
+        fs::read_to_string(path)
+    }
+}
+
+fn main() -> ExitCode {
+    let Some(path) = env::args().nth(1) else {
+        eprintln!("usage: explain FILE");
+        return ExitCode::from(2);
+    };
+    let text = match fs::read(&path) {
+        Ok(text) => text,
+        Err(error) => {
+            eprintln!("{path}: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match onwards_config::read(&text, &Own) {
+        Ok(loaded) => {
+            for warning in &loaded.warnings {
+                eprintln!("warning: {warning}");
+            }
+            eprintln!("{:#?}", loaded.gateway);
+            ExitCode::SUCCESS
+        }
+        Err(problems) => {
+            eprintln!("{problems}");
+            ExitCode::FAILURE
+        }
+    }
+}

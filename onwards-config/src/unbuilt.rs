@@ -1,0 +1,37 @@
+//! Members that are read and checked but whose behaviour the gateway does not have yet.
+
+use crate::json::Json;
+use crate::node::Node;
+
+/// Names of the members (each name has one meaning in the whole file). Using one gives a warning.
+/// Whoever builds a behaviour takes its member off this list.
+pub const UNBUILT: &[&str] = &[
+    "strict_mode",
+    "sanitize_response",
+    "rejected_params",
+    "first_token_timeout_ms",
+    "aimd",
+    "affinity",
+    "realtime_on_status",
+    "routing_rules",
+    "inflight_limit",
+    "account_inflight_limits",
+    "batch_inflight_limit",
+    "reasoning_translation",
+    "accepts_scheduling_priority",
+];
+
+/// Warns about a listed member, unless its value asks for nothing: `false`, `[]`, `{}`.
+pub(crate) fn warn(name: &str, node: &Node<'_>) {
+    let asks = match node.json {
+        Json::Null | Json::Bool(false) => false,
+        Json::Array(elements) => !elements.is_empty(),
+        Json::Object(members) => !members.is_empty(),
+        _ => true,
+    };
+    if asks && UNBUILT.contains(&name) {
+        let found = format!("`{name}`, which this version reads and checks but does not act on");
+        node.reading
+            .warn(&node.path, found, "it to have no effect yet");
+    }
+}
