@@ -1,0 +1,227 @@
+//! Takes up a changed configuration file while requests are served.
+//!
+//! # How a change is noticed
+//! The *directory* is watched, not the file: an editor or a deployment tool replaces a file by a rename, and a watch on
+//! the old file would follow it into the void. A mounted config map changes a symlink beside the file, which the same
+//! watch sees. Where the file is mounted alone, or the watch misses something, a look every two seconds finds the
+//! change. SIGHUP asks for a reload even if the text is the same, because secrets it refers to may have changed.
+//!
+//! # When it is taken up
+//! What counts is the content, not the event. After an event the file is left alone until it has been quiet for
+//! 100 ms, or for a second at most; then it is read, and nothing happens if the text is the one already judged. A text
+//! that is refused, or a missing file, gets one more quiet period and a second look before it is reported, so a
+//! half-written file is never an error in the log. A refused text is reported once and the configuration in force
+//! stays; so it does while the file is gone.
+
+mod judge;
+mod watch;
+
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+
+use judge::{Judge, Step};
+use watch::Watch;
+
+/// How often the file is looked at without being told to.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// A configuration that came into force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Applied {
+    /// Its number; the first one is 1.
+    pub(crate) generation: u64,
+    /// How many aliases it has.
+    pub(crate) targets: usize,
+    /// What is odd about it, a line each.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// What is needed to reload.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// The configuration file.
+    pub(crate) path: PathBuf,
+    /// The text in force.
+    pub(crate) current: Vec<u8>,
+    /// Whether to notice changes; if not, only SIGHUP reloads.
+    pub(crate) watch: bool,
+}
+
+/// The task that reloads. Dropping it ends the task.
+#[derive(Debug)]
+pub(crate) struct Reloader {
+    _task: JoinSet<()>,
+}
+
+impl Reloader {
+    /// Starts to watch; `apply` judges a text and, if it is good, puts it into force.
+    ///
+    /// # Errors
+    /// The system refuses a handler for SIGHUP.
+    pub(crate) fn start<A, E>(settings: Settings, apply: A) -> io::Result<Self>
+    where
+        A: FnMut(&[u8]) -> Result<Applied, E> + Send + 'static,
+        E: Display,
+    {
+        let hangup = signal(SignalKind::hangup())?;
+        let mut task = JoinSet::new();
+        task.spawn(async move {
+            let Settings {
+                path,
+                current,
+                watch,
+            } = settings;
+            let (watch, stirred) = if watch {
+                Watch::start(&path)
+            } else {
+                Watch::none()
+            };
+            let look_every = watch.as_ref().map(|_| LOOK_EVERY);
+            let source = File { path, watch };
+            run(
+                source,
+                Triggers {
+                    stirred,
+                    hangup: Hangup::Signal(hangup),
+                    look_every,
+                },
+                Judge::new(&current),
+                apply,
+            )
+            .await;
+        });
+        Ok(Self { _task: task })
+    }
+}
+
+/// Where the text comes from.
+trait Source {
+    /// The text now.
+    fn read(&mut self) -> impl Future<Output = io::Result<Vec<u8>>> + Send;
+
+    /// For messages.
+    fn name(&self) -> impl Display;
+}
+
+struct File {
+    path: PathBuf,
+    watch: Option<Watch>,
+}
+
+impl Source for File {
+    async fn read(&mut self) -> io::Result<Vec<u8>> {
+        if let Some(watch) = &mut self.watch {
+            watch.follow(&self.path);
+        }
+        tokio::fs::read(&self.path).await
+    }
+
+    fn name(&self) -> impl Display {
+        Path::display(&self.path)
+    }
+}
+
+/// What makes the task look at the file.
+struct Triggers {
+    stirred: mpsc::Receiver<()>,
+    hangup: Hangup,
+    look_every: Option<Duration>,
+}
+
+/// SIGHUP, or its stand-in in a test.
+enum Hangup {
+    Signal(Signal),
+    #[cfg(test)]
+    Fed(mpsc::Receiver<()>),
+}
+
+impl Hangup {
+    async fn next(&mut self) {
+        let got = match self {
+            Self::Signal(signal) => signal.recv().await,
+            #[cfg(test)]
+            Self::Fed(fed) => fed.recv().await,
+        };
+        if got.is_none() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// The life of the task.
+async fn run<S, A, E>(mut source: S, mut triggers: Triggers, mut judge: Judge, mut apply: A)
+where
+    S: Source,
+    A: FnMut(&[u8]) -> Result<Applied, E>,
+    E: Display,
+{
+    let mut look = triggers.look_every.map(|_| Instant::now());
+    let mut watching = true;
+    loop {
+        tokio::select! {
+            event = triggers.stirred.recv(), if watching => match event {
+                Some(()) => judge.stirred(Instant::now()),
+                None => watching = false,
+            },
+            () = triggers.hangup.next() => {
+                tracing::info!("SIGHUP: reading the configuration again");
+                judge.demanded(Instant::now());
+            }
+            () = until(look) => {
+                judge.stirred(Instant::now());
+                look = triggers.look_every.map(|every| Instant::now() + every);
+            }
+            () = until(judge.due()) => {
+                let text = source.read().await;
+                match judge.read(text.as_deref().map_err(io::Error::kind), Instant::now()) {
+                    Step::Rest => {}
+                    Step::Apply => match apply(text.as_deref().unwrap_or_default()) {
+                        Ok(applied) => {
+                            judge.accepted();
+                            report(&source.name(), &applied);
+                        }
+                        Err(problems) => {
+                            if judge.refused(Instant::now()) {
+                                tracing::error!(file = %source.name(), "configuration refused, the one in force stays: {problems}");
+                            }
+                        }
+                    },
+                    Step::Missing => {
+                        if let Err(error) = text {
+                            tracing::error!(file = %source.name(), %error, "configuration cannot be read, the one in force stays");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn report(file: &impl Display, applied: &Applied) {
+    let Applied {
+        generation,
+        targets,
+        warnings,
+    } = applied;
+    for warning in warnings {
+        tracing::warn!(%file, "{warning}");
+    }
+    tracing::info!(%file, generation, targets, "configuration reloaded");
+}
+
+async fn until(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => sleep_until(instant).await,
+        None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests;
