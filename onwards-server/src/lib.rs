@@ -1,1 +1,44 @@
-//! The gateway: listener, pipeline, upstream client, reload, metrics, command line; and the library to embed it.
+//! The gateway itself: one path from a client's request to a provider's answer and back.
+//!
+//! # What it owns
+//! The listener, the request pipeline ([`House`] walks each request along one path: ingress, identify,
+//! vet, admit, plan, attempt, egress), the upstream client, configuration reload, metrics, and the command
+//! line of the binary `onwards-server`. Rules live in the crates below: JSON spans in `onwards-json`, framing in
+//! `onwards-sse`, the contract in `onwards-strict`, limits in `onwards-limits`, order of candidates in
+//! `onwards-balance`, reasoning controls in `onwards-reasoning`, the file format in `onwards-config`.
+//!
+//! # What it does not do
+//! It keeps no request or response content, follows no redirects, and takes the upstream's scheme, host, port and
+//! base path from the configuration alone.
+//!
+//! # Reading order
+//! `path.rs` is the table of contents of a request.
+
+// periphery
+mod echo;
+pub mod metrics;
+
+mod path;
+
+mod admit;
+mod attempt;
+mod egress;
+mod identify;
+mod ingress;
+mod plan;
+mod vet;
+
+mod body;
+mod endpoint;
+mod facts;
+mod fault;
+mod headers;
+mod house;
+mod policy;
+mod refusal;
+mod secrets;
+pub mod transport;
+
+pub use body::{Body, BodyError};
+pub use house::{House, Loaded, Settings};
+pub use path::serve;

@@ -1,0 +1,220 @@
+//! What is noted of a request along its way, and told once: when its head is answered and when its body has ended.
+//!
+//! Decisions never read facts. No body, token or header value is among them.
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use prometheus::IntGauge;
+use tokio::time::Instant;
+
+use crate::fault::Fault;
+use crate::headers::REQUEST_ID;
+use crate::metrics::{Failure, Metrics, Pending, Rejection, Route, Traffic, Verb};
+use crate::policy::{Alias, Caller, Pool, Provider};
+use crate::refusal::Refusal;
+
+/// Longest request id that is taken from a client.
+const LONGEST_ID: usize = 128;
+
+/// One request's telemetry.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    metrics: Arc<Metrics>,
+    verb: Verb,
+    route: Route,
+    arrived: Instant,
+    request_id: HeaderValue,
+    alias: Option<Arc<Alias>>,
+    caller: Option<Arc<Caller>>,
+    /// Sends so far.
+    pub(crate) attempts: u32,
+    /// The status that the last upstream sent, if one did.
+    upstream_status: Option<u16>,
+    /// The provider of the last attempt, by its name in the configuration.
+    provider: Option<Arc<str>>,
+    _pending: Pending,
+    inflight: [Option<Counted>; 2],
+}
+
+/// How a response body ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All of it was handed to the client's connection.
+    Complete,
+    /// The client left before the end.
+    ClientGone,
+    /// The provider broke off.
+    UpstreamBroken,
+    /// The provider was silent for longer than its `idle_timeout_ms`.
+    Stalled,
+}
+
+impl Facts {
+    /// Begins with the head of a request.
+    pub(crate) fn begin(metrics: &Arc<Metrics>, head: &Parts) -> Self {
+        let (verb, route) = (Verb::of(&head.method), Route::of(head.uri.path()));
+        Self {
+            verb,
+            route,
+            arrived: Instant::now(),
+            request_id: request_id(&head.headers),
+            alias: None,
+            caller: None,
+            attempts: 0,
+            upstream_status: None,
+            provider: None,
+            _pending: metrics.arrived(verb, route),
+            inflight: [None, None],
+            metrics: metrics.clone(),
+        }
+    }
+
+    /// The request is one for a provider.
+    pub(crate) fn proxied(&mut self) {
+        self.inflight[0] = Some(Counted::new(self.metrics.requests_inflight()));
+    }
+
+    /// The request names this alias of the configuration, and its client holds this key.
+    pub(crate) fn identified(&mut self, alias: &Arc<Alias>, caller: Option<&Arc<Caller>>) {
+        self.inflight[1] = Some(Counted::new(&alias.inflight));
+        self.alias = Some(alias.clone());
+        self.caller = caller.cloned();
+    }
+
+    /// The request is sent to this provider.
+    pub(crate) fn attempt(&mut self, provider: &Provider) {
+        self.attempts += 1;
+        self.provider = Some(provider.name.clone());
+    }
+
+    /// The provider answered with this status, or not at all.
+    pub(crate) fn answered_by_provider(&mut self, status: Option<StatusCode>) {
+        self.upstream_status = status
+            .map(|status| status.as_u16())
+            .or(self.upstream_status);
+    }
+
+    /// An attempt failed and the next provider is tried.
+    pub(crate) fn failed(&self, pool: &Pool, provider: &Provider, fault: &Fault) {
+        tracing::warn!(
+            request_id = self.request_id.to_str().unwrap_or_default(),
+            model = self.model(),
+            pool = pool.name,
+            provider = &*provider.name,
+            error = fault as &dyn std::error::Error,
+            "attempt failed"
+        );
+    }
+
+    fn model(&self) -> &str {
+        self.alias.as_ref().map_or("", |alias| alias.name.as_str())
+    }
+
+    /// The id that logs on both sides know the request by.
+    pub(crate) fn request_id(&self) -> &HeaderValue {
+        &self.request_id
+    }
+
+    /// The head of the answer is on its way.
+    pub(crate) fn answered(&self, status: u16) {
+        self.metrics
+            .answered(self.verb, self.route, status, self.arrived.elapsed());
+    }
+
+    /// The gateway itself refused the request, or could not serve it.
+    pub(crate) fn refused(&self, refusal: &Refusal) {
+        let status = refusal.status().as_u16();
+        let model = self.model();
+        let failure = match refusal {
+            Refusal::BadGateway | Refusal::GatewayTimeout => Some(Failure::RetriesExhausted),
+            Refusal::NoProviders => Some(Failure::NoProviders),
+            Refusal::AllAtCapacity => Some(Failure::AllAtCapacity),
+            _ => None,
+        };
+        if let Some(failure) = failure {
+            self.metrics
+                .upstream_failed(failure, self.upstream_status.unwrap_or(status), model);
+        }
+        let id = self.request_id.to_str().unwrap_or_default();
+        if (400..500).contains(&status) {
+            let code = refusal.code();
+            self.metrics.rejected(&Rejection {
+                model,
+                status,
+                code,
+                traffic: Traffic::Realtime,
+            });
+            let caller = self.caller.as_deref();
+            tracing::info!(
+                request_id = id,
+                status,
+                code,
+                param = refusal.param(),
+                model,
+                account = caller.and_then(Caller::account),
+                api_key_id = caller.and_then(Caller::api_key_id),
+                "request rejected"
+            );
+        } else {
+            let provider = self.provider.as_deref();
+            tracing::error!(
+                request_id = id,
+                status,
+                model,
+                provider,
+                attempts = self.attempts,
+                "request failed"
+            );
+        }
+    }
+
+    /// The body of the answer has ended, after so many bytes.
+    pub(crate) fn ended(self, outcome: Outcome, bytes: u64) {
+        self.metrics.body_ended(self.verb, self.route, bytes);
+        if matches!(outcome, Outcome::UpstreamBroken | Outcome::Stalled) {
+            tracing::warn!(
+                request_id = self.request_id.to_str().unwrap_or_default(),
+                model = self.model(),
+                provider = self.provider.as_deref(),
+                ?outcome,
+                bytes,
+                "the response body did not end well"
+            );
+        }
+    }
+}
+
+/// A gauge that counts a request for as long as this lives.
+#[derive(Debug)]
+struct Counted(IntGauge);
+
+impl Counted {
+    fn new(gauge: &IntGauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+/// The client's request id if it is one line of visible characters, else a new one.
+fn request_id(headers: &HeaderMap) -> HeaderValue {
+    let sane = |value: &&HeaderValue| {
+        let bytes = value.as_bytes();
+        !bytes.is_empty() && bytes.len() <= LONGEST_ID && bytes.iter().all(u8::is_ascii_graphic)
+    };
+    headers
+        .get(REQUEST_ID)
+        .filter(sane)
+        .cloned()
+        .unwrap_or_else(|| {
+            let made = format!("req_{:032x}", fastrand::u128(..));
+            HeaderValue::try_from(made).unwrap_or_else(|_| HeaderValue::from_static("req"))
+        })
+}

@@ -1,0 +1,26 @@
+//! Why an attempt at a provider failed, and what may follow.
+
+use http::StatusCode;
+use thiserror::Error;
+
+use crate::transport::TransportError;
+
+/// A failed attempt. Nothing of it has reached the client yet.
+#[derive(Debug, Error)]
+pub(crate) enum Fault {
+    /// No response head came: the provider cannot be reached, or the connection broke.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// The response head did not arrive within `request_timeout_secs`.
+    #[error("no response head in time")]
+    Timeout,
+    /// The provider answered with a status that the pool lists as a reason to go on.
+    #[error("status {0} is listed for failover")]
+    Status(StatusCode),
+    /// The provider's own rate limit has no token left.
+    #[error("the provider's rate limit is used up")]
+    RateLimited {
+        /// Until the next token.
+        wait: std::time::Duration,
+    },
+}

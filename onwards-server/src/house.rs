@@ -1,0 +1,182 @@
+//! Everything a running gateway owns: the configuration in force, living state, connections, metrics.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use arc_swap::ArcSwap;
+use onwards_config::{Gateway, Problem, Problems};
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+use crate::metrics::{BadPrefix, Metrics};
+use crate::policy::{Grounds, Ledger, Snapshot, compile};
+use crate::secrets::Surroundings;
+use crate::transport::{Pool, Transport};
+
+/// What is set once, at the start of the process.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Largest request body in bytes, as sent and after decompression. Default 32 MiB.
+    pub body_limit: usize,
+    /// Longest wait for the next bytes of a request body. Default 60 s.
+    pub body_timeout: Duration,
+    /// Most bytes of an unfinished event kept while a stream is read event by event. Default 65,536.
+    pub sse_buffer_limit: usize,
+    /// Prefix of the HTTP layer's metrics. Default `onwards`.
+    pub metrics_prefix: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            body_limit: 32 * 1024 * 1024,
+            body_timeout: Duration::from_secs(60),
+            sse_buffer_limit: 65_536,
+            metrics_prefix: "onwards".to_owned(),
+        }
+    }
+}
+
+/// A gateway without its door.
+#[derive(Debug)]
+pub struct House {
+    pub(crate) settings: Settings,
+    pub(crate) ledger: Ledger,
+    metrics: Arc<Metrics>,
+    snapshot: ArcSwap<Snapshot>,
+    transport: Box<dyn Transport>,
+    started: Instant,
+    /// One load at a time; what the last one fixed for the life of the process.
+    loading: Mutex<Option<Fixed>>,
+}
+
+/// Members of the file that a reload does not change (spec O).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fixed {
+    http_pool: onwards_config::HttpPool,
+}
+
+/// What a load brought.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Counts the configurations that came into force, from 1.
+    pub generation: u64,
+    /// How many aliases there are now.
+    pub targets: usize,
+    /// What is odd about the file but no error.
+    pub warnings: Vec<Problem>,
+}
+
+impl House {
+    /// A gateway that knows no alias yet.
+    ///
+    /// # Errors
+    /// When the metrics prefix cannot begin a metric name.
+    pub fn new(settings: Settings) -> Result<Arc<Self>, BadPrefix> {
+        Self::with_transport(settings, Box::new(Pool::new()))
+    }
+
+    /// The same, reaching its providers in a way of the caller's own.
+    ///
+    /// # Errors
+    /// When the metrics prefix cannot begin a metric name.
+    pub fn with_transport(
+        settings: Settings,
+        transport: Box<dyn Transport>,
+    ) -> Result<Arc<Self>, BadPrefix> {
+        let metrics = Arc::new(Metrics::new(&settings.metrics_prefix)?);
+        Ok(Arc::new(Self {
+            settings,
+            ledger: Ledger::default(),
+            metrics,
+            snapshot: ArcSwap::from_pointee(Snapshot::empty()),
+            transport,
+            started: Instant::now(),
+            loading: Mutex::new(None),
+        }))
+    }
+
+    /// Reads a configuration file's text and puts it into force: whole, or not at all.
+    ///
+    /// # Errors
+    /// Every problem of the text at once; then the configuration before stays.
+    pub fn load(&self, text: &[u8]) -> Result<Loaded, Problems> {
+        match onwards_config::read(text, &Surroundings) {
+            Ok(read) => self.apply(read.gateway, read.warnings),
+            Err(problems) => {
+                self.metrics.config_refused();
+                Err(problems)
+            }
+        }
+    }
+
+    /// Puts a configuration into force: whole, or not at all. Requests that are running keep the one they began with.
+    ///
+    /// # Errors
+    /// Every problem that compiling it finds; then the configuration before stays.
+    pub fn apply(
+        &self,
+        mut gateway: Gateway,
+        mut warnings: Vec<Problem>,
+    ) -> Result<Loaded, Problems> {
+        let mut loading = self.loading.lock();
+        let fixed = Fixed {
+            http_pool: gateway.http_pool,
+        };
+        if let Some(first) = *loading
+            && first != fixed
+        {
+            gateway.http_pool = first.http_pool;
+            let expected =
+                "the settings of the start: this member takes effect after a restart".to_owned();
+            warnings.push(Problem::new(
+                "http_pool".to_owned(),
+                "other settings".to_owned(),
+                expected,
+            ));
+        }
+        let generation = self.snapshot.load().generation + 1;
+        let grounds = Grounds {
+            ledger: &self.ledger,
+            transport: self.transport.as_ref(),
+            metrics: &self.metrics,
+            now: self.now(),
+            unix: unix_now(),
+            generation,
+        };
+        let snapshot = compile(&gateway, &grounds).map_err(|problems| {
+            self.metrics.config_refused();
+            Problems(problems)
+        })?;
+        loading.get_or_insert(fixed);
+        self.snapshot.store(Arc::new(snapshot));
+        self.metrics.config_loaded(generation);
+        Ok(Loaded {
+            generation,
+            targets: gateway.targets.len(),
+            warnings,
+        })
+    }
+
+    /// The configuration in force.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
+    /// The metrics of this gateway.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
+    /// Monotonic time since the gateway was made.
+    pub(crate) fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+}
+
+/// Seconds since 1970; 0 for a clock set before that.
+pub(crate) fn unix_now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}

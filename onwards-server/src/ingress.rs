@@ -1,0 +1,203 @@
+//! The first stage: a request is read, bounded in size and time, and understood as far as routing needs it.
+
+mod encoding;
+mod model;
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, Method, Uri, header, request::Parts};
+use http_body::Body;
+use onwards_json::Object;
+
+use crate::endpoint::Endpoint;
+use crate::headers::MODEL_OVERRIDE;
+use crate::house::Settings;
+use crate::policy::{Snapshot, has_dot_segment};
+use crate::refusal::Refusal;
+
+use self::encoding::Encoding;
+pub(crate) use self::model::model;
+
+/// A request whose body has arrived whole.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    pub(crate) method: Method,
+    pub(crate) uri: Uri,
+    pub(crate) headers: HeaderMap,
+    pub(crate) endpoint: Endpoint,
+    /// The body as received, or decompressed if it had to be read.
+    pub(crate) body: Bytes,
+    /// True when the body was decompressed here.
+    pub(crate) decoded: bool,
+}
+
+/// What a request names in its head; known before its body is read.
+///
+/// # Errors
+/// When the request target has dot segments, names nothing, or the framing is ambiguous.
+pub(crate) fn endpoint(head: &Parts) -> Result<Endpoint, Refusal> {
+    let path = head.uri.path();
+    if matches!(path, "" | "/") {
+        return Err(Refusal::NotFound);
+    }
+    if has_dot_segment(path) {
+        return Err(Refusal::BadRequest(
+            "The request path must not contain '.' or '..' segments.",
+        ));
+    }
+    if head.headers.contains_key(header::TRANSFER_ENCODING)
+        && head.headers.contains_key(header::CONTENT_LENGTH)
+    {
+        return Err(Refusal::BadRequest(
+            "A request must not have both Content-Length and Transfer-Encoding.",
+        ));
+    }
+    Ok(Endpoint::of(path))
+}
+
+/// Reads the body and, where routing or the endpoint needs to look into it, undoes its compression.
+///
+/// # Errors
+/// When the body is too large, too slow, broken off, or compressed in a way that cannot be undone.
+pub(crate) async fn read<B>(
+    settings: &Settings,
+    snapshot: &Snapshot,
+    head: Parts,
+    endpoint: Endpoint,
+    body: B,
+) -> Result<Arrival, Refusal>
+where
+    B: Body<Data = Bytes>,
+{
+    let body = collect(
+        body,
+        settings.body_limit,
+        settings.body_timeout,
+        &head.headers,
+    )
+    .await?;
+    let mut arrival = Arrival {
+        method: head.method,
+        uri: head.uri,
+        headers: head.headers,
+        endpoint,
+        body,
+        decoded: false,
+    };
+    let named = arrival
+        .headers
+        .get(MODEL_OVERRIDE)
+        .map(|named| String::from_utf8_lossy(named.as_bytes()));
+    let reads = |named: &str| {
+        snapshot
+            .alias(named)
+            .is_some_and(|(alias, bare)| bare || alias.reads_bodies)
+    };
+    if endpoint.requires_json() || named.is_none_or(|named| reads(&named)) {
+        arrival.decode(settings.body_limit)?;
+    }
+    Ok(arrival)
+}
+
+impl Arrival {
+    /// Undoes the compression of the body, so that it can be read. Does nothing to a plain or an empty body.
+    fn decode(&mut self, limit: usize) -> Result<(), Refusal> {
+        if self.body.is_empty() {
+            return Ok(());
+        }
+        if let Some(plain) = Encoding::of(&self.headers).decode(&self.body, limit)? {
+            self.body = plain;
+            self.decoded = true;
+        }
+        Ok(())
+    }
+
+    /// The body as a JSON object, if it is one.
+    pub(crate) fn document(&self) -> Option<Object<'_>> {
+        if self.body.is_empty() {
+            return None;
+        }
+        onwards_json::object(&self.body).ok()
+    }
+}
+
+/// Reads a body to its end, keeping it in one piece.
+async fn collect<B>(
+    body: B,
+    limit: usize,
+    patience: Duration,
+    headers: &HeaderMap,
+) -> Result<Bytes, Refusal>
+where
+    B: Body<Data = Bytes>,
+{
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|announced| announced > limit) {
+        return Err(Refusal::BodyTooLarge { limit });
+    }
+    let mut body = pin!(body);
+    let Some(first) = next(body.as_mut(), patience).await? else {
+        return Ok(Bytes::new());
+    };
+    if first.len() > limit {
+        return Err(Refusal::BodyTooLarge { limit });
+    }
+    if announced == Some(first.len()) || body.is_end_stream() {
+        return Ok(first);
+    }
+    // A client is trusted with room for what it announces only as far as a small body goes.
+    let room = announced
+        .unwrap_or(0)
+        .max(first.len())
+        .min(limit)
+        .min(TRUSTED_ROOM.max(first.len()));
+    let mut whole = BytesMut::with_capacity(room);
+    whole.extend_from_slice(&first);
+    while let Some(more) = next(body.as_mut(), patience).await? {
+        if whole.len() + more.len() > limit {
+            return Err(Refusal::BodyTooLarge { limit });
+        }
+        whole.extend_from_slice(&more);
+    }
+    Ok(whole.freeze())
+}
+
+/// Bytes set aside on the word of a `content-length`; beyond, room grows with what arrives.
+const TRUSTED_ROOM: usize = 1024 * 1024;
+
+/// The next bytes of a body; `None` at its end. The clock runs only while nothing is there.
+async fn next<B>(mut body: Pin<&mut B>, patience: Duration) -> Result<Option<Bytes>, Refusal>
+where
+    B: Body<Data = Bytes>,
+{
+    let mut clock = None;
+    poll_fn(|cx: &mut Context<'_>| {
+        loop {
+            match body.as_mut().poll_frame(cx) {
+                Poll::Ready(None) => return Poll::Ready(Ok(None)),
+                Poll::Ready(Some(Err(_))) => {
+                    return Poll::Ready(Err(Refusal::BadRequest("The request body broke off.")));
+                }
+                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(data) if data.is_empty() => {}
+                    Ok(data) => return Poll::Ready(Ok(Some(data))),
+                    Err(_trailers) => {}
+                },
+                Poll::Pending => {
+                    let clock = clock.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
+                    return clock.as_mut().poll(cx).map(|()| Err(Refusal::BodyTimeout));
+                }
+            }
+        }
+    })
+    .await
+}

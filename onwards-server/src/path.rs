@@ -1,0 +1,57 @@
+//! The way of a request, in the order it happens.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Request, Response};
+
+use crate::body::Body;
+use crate::egress::Reply;
+use crate::endpoint::Endpoint;
+use crate::facts::Facts;
+use crate::house::House;
+use crate::policy::Snapshot;
+use crate::refusal::Refusal;
+use crate::{admit, attempt, egress, identify, ingress, plan, vet};
+
+/// Serves one request: always with a response, whatever happens on the way.
+pub async fn serve<B>(house: &Arc<House>, request: Request<B>) -> Response<Body>
+where
+    B: http_body::Body<Data = Bytes>,
+{
+    let snapshot = house.snapshot(); // one configuration from start to end
+    let (head, body) = request.into_parts();
+    let mut facts = Facts::begin(house.metrics(), &head); // noted along the way, told once
+    let outcome = walk(house, &snapshot, head, body, &mut facts).await;
+    egress::answer(outcome, facts) // the only writer of client responses
+}
+
+async fn walk<B>(
+    house: &House,
+    snapshot: &Snapshot,
+    head: Parts,
+    body: B,
+    facts: &mut Facts,
+) -> Result<Reply, Refusal>
+where
+    B: http_body::Body<Data = Bytes>,
+{
+    let endpoint = ingress::endpoint(&head)?;
+    if endpoint == Endpoint::Models {
+        return egress::models(snapshot, &head);
+    }
+    facts.proxied();
+    let arrival = ingress::read(&house.settings, snapshot, head, endpoint, body).await?; // bounded in size and time
+    let document = arrival.document(); // parsed once
+    let model = ingress::model(&arrival, document.as_ref())?;
+    let identity = identify::identify(snapshot, endpoint, &model, &arrival.headers, facts)?; // alias, key, rules, pool
+    vet::vet(&arrival, document.as_ref(), &identity)?; // what needs no capacity to be refused
+    let mut admission = admit::admit(&house.ledger, &identity, house.now())?; // rates, then slots
+    let plan = plan::draw_up(&arrival, document.as_ref(), &identity);
+    let committed = attempt::until_committed(house, &plan, &mut admission, facts).await?; // the only loop
+    Ok(Reply::Provider(committed, admission)) // slots end with the body
+}
+
+#[cfg(test)]
+mod tests;

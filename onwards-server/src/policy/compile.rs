@@ -1,0 +1,346 @@
+//! From what the file says to what requests run on: everything that can fail at load fails here, not per request.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderValue;
+use onwards_balance::{Backoff, Jitter, Order, Strategy};
+use onwards_config::{self as config, Endpoint, Gateway, Problem};
+use onwards_limits::{Bucket, Rate};
+use sha2::{Digest, Sha256};
+
+use super::caller::{Caller, Keyring, Token};
+use super::ledger::Ledger;
+use super::snapshot::{Access, Alias, ModelName, Pool, Provider, Snapshot};
+use crate::headers::Outbound;
+use crate::metrics::Metrics;
+use crate::transport::{Conditions, Destination, Echo, Transport};
+
+/// What a snapshot is built on.
+pub(crate) struct Grounds<'a> {
+    pub(crate) ledger: &'a Ledger,
+    pub(crate) transport: &'a dyn Transport,
+    pub(crate) metrics: &'a Metrics,
+    /// Monotonic time since the process began.
+    pub(crate) now: Duration,
+    /// Seconds since 1970.
+    pub(crate) unix: u64,
+    pub(crate) generation: u64,
+}
+
+/// Compiles a configuration. State in the ledger is touched only when nothing is wrong with it.
+///
+/// # Errors
+/// Every problem that reading the file alone could not find.
+pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapshot, Vec<Problem>> {
+    let rates = check(gateway)?;
+    grounds.ledger.sweep();
+    let mut builder = Builder {
+        grounds,
+        rates,
+        keyring: Keyring::default(),
+        conditions: Conditions {
+            keeping: gateway.http_pool,
+            proxy: gateway.proxy.as_ref(),
+        },
+    };
+    builder.learn_keys(gateway);
+    let mut aliases = HashMap::with_capacity(gateway.targets.len());
+    let mut names = Vec::with_capacity(gateway.targets.len());
+    for (name, target) in &gateway.targets {
+        let mut alias = builder.alias(name, target);
+        alias.reads_bodies = needs_changes(gateway, target);
+        aliases.insert(name.clone(), Arc::new(alias));
+        names.push(name.clone());
+    }
+    Ok(Snapshot {
+        generation: grounds.generation,
+        created: grounds.unix,
+        aliases,
+        names,
+        keyring: builder.keyring,
+    })
+}
+
+/// True when a provider that can serve a request for the target cannot be sent the client's own bytes.
+fn needs_changes(gateway: &Gateway, target: &config::Target) -> bool {
+    let changes = |pool: &config::Pool, named: bool| {
+        pool.providers.iter().any(|provider| {
+            provider.model.is_some() || (named && !provider.accepts_scheduling_priority)
+        })
+    };
+    let of = |target: &config::Target| {
+        changes(&target.default, false)
+            || target
+                .completions
+                .as_ref()
+                .is_some_and(|pool| changes(pool, true))
+    };
+    let redirects = std::iter::once(&target.default)
+        .chain(&target.completions)
+        .flat_map(|pool| &pool.routing_rules);
+    of(target)
+        || redirects
+            .filter_map(|rule| match &rule.action {
+                config::Action::Redirect(alias) => gateway.targets.get(alias),
+                config::Action::Deny => None,
+            })
+            .any(of)
+}
+
+/// Rates by the path of their owner, checked.
+type Rates = HashMap<String, Rate>;
+
+fn check(gateway: &Gateway) -> Result<Rates, Vec<Problem>> {
+    let mut rates = Rates::new();
+    let mut problems = Vec::new();
+    let mut note = |path: String, limit: Option<&config::RateLimit>| {
+        let Some(limit) = limit else { return };
+        match Rate::new(limit.per_second, limit.burst) {
+            Ok(rate) => {
+                rates.insert(path, rate);
+            }
+            Err(error) => problems.push(Problem::new(
+                format!("{path}.rate_limit"),
+                format!("{} per second, burst {}", limit.per_second, limit.burst),
+                error.to_string(),
+            )),
+        }
+    };
+    for (name, definition) in &gateway.auth.key_definitions {
+        note(definition_path(name), definition.rate_limit.as_ref());
+    }
+    for target in gateway.targets.values() {
+        for pool in std::iter::once(&target.default).chain(&target.completions) {
+            note(pool.path.clone(), pool.rate_limit.as_ref());
+            for provider in &pool.providers {
+                note(
+                    format!("{}#provider", provider.path),
+                    provider.rate_limit.as_ref(),
+                );
+            }
+        }
+    }
+    if problems.is_empty() {
+        Ok(rates)
+    } else {
+        Err(problems)
+    }
+}
+
+fn definition_path(name: &str) -> String {
+    format!("auth.key_definitions.{name}")
+}
+
+struct Builder<'a> {
+    grounds: &'a Grounds<'a>,
+    rates: Rates,
+    keyring: Keyring,
+    conditions: Conditions<'a>,
+}
+
+impl Builder<'_> {
+    /// The bucket of an owner, its level kept over a reload that does not change it.
+    fn bucket(&self, path: &str, identity: String) -> Option<Arc<Bucket>> {
+        let rate = *self.rates.get(path)?;
+        let now = self.grounds.now;
+        let bucket = self
+            .grounds
+            .ledger
+            .bucket(identity, || Bucket::new(rate, now));
+        bucket.set_rate(rate, now);
+        Some(bucket)
+    }
+
+    fn learn_keys(&mut self, gateway: &Gateway) {
+        for (name, definition) in &gateway.auth.key_definitions {
+            let identity = format!("key {name}");
+            let caller = Caller {
+                id: self.next_id(),
+                labels: definition.labels.clone(),
+                bucket: self.bucket(&definition_path(name), identity.clone()),
+                slots: self.grounds.ledger.slots(identity),
+                concurrency_limit: definition.concurrency_limit,
+            };
+            self.keyring.insert(
+                Token::of(definition.key.expose().as_bytes()),
+                Arc::new(caller),
+            );
+        }
+    }
+
+    fn next_id(&self) -> u32 {
+        u32::try_from(self.keyring.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The id of a key, learnt on the way if no definition has it.
+    fn key_id(&mut self, key: &config::Secret) -> u32 {
+        let token = Token::of(key.expose().as_bytes());
+        if let Some(known) = self.keyring.get(&token) {
+            return known.id;
+        }
+        let id = self.next_id();
+        let caller = Caller {
+            id,
+            labels: std::collections::BTreeMap::new(),
+            bucket: None,
+            slots: Arc::default(),
+            concurrency_limit: None,
+        };
+        self.keyring.insert(token, Arc::new(caller));
+        id
+    }
+
+    fn alias(&mut self, name: &str, target: &config::Target) -> Alias {
+        let default = self.pool(name, "default", &target.default);
+        let completions = target
+            .completions
+            .as_ref()
+            .map(|pool| Arc::new(self.pool(name, "completions", pool)));
+        Alias {
+            name: name.to_owned(),
+            default: Arc::new(default),
+            completions,
+            reads_bodies: false,
+            inflight: self.grounds.metrics.model_inflight(name),
+            inflight_limit: target.default.inflight_limit,
+            account_inflight_limits: target
+                .default
+                .account_inflight_limits
+                .clone()
+                .into_iter()
+                .collect(),
+        }
+    }
+
+    fn pool(&mut self, alias: &str, name: &'static str, pool: &config::Pool) -> Pool {
+        let identity = format!("pool {name} {alias}");
+        let access = match &pool.access {
+            config::Access::Open => Access::Open,
+            config::Access::Keys(keys) => {
+                let mut ids: Vec<u32> = keys.iter().map(|key| self.key_id(key)).collect();
+                ids.sort_unstable();
+                Access::Keys(ids)
+            }
+        };
+        let mut seen = HashMap::new();
+        let providers = pool
+            .providers
+            .iter()
+            .enumerate()
+            .map(|(index, provider)| {
+                let twin = seen.entry(identity_of(provider)).or_insert(0);
+                *twin += 1;
+                let identity = format!("provider {name} {alias} {} {twin}", identity_of(provider));
+                self.provider(index, provider, identity, name != "default")
+            })
+            .collect();
+        Pool {
+            name,
+            access,
+            bucket: self.bucket(&pool.path, identity.clone()),
+            slots: self.grounds.ledger.slots(identity),
+            concurrency_limit: pool.concurrency_limit,
+            order: order(pool),
+            backoff: pool.fallback.backoff.as_ref().and_then(backoff),
+            fallback: pool.fallback.clone(),
+            rules: pool.routing_rules.clone(),
+            providers,
+        }
+    }
+
+    fn provider(
+        &self,
+        index: usize,
+        provider: &config::Provider,
+        identity: String,
+        named_pool: bool,
+    ) -> Provider {
+        let (destination, base_path, host): (Arc<dyn Destination>, _, _) = match &provider.endpoint
+        {
+            Endpoint::Echo => (
+                Arc::new(Echo),
+                String::new(),
+                HeaderValue::from_static("builtin"),
+            ),
+            Endpoint::Http(endpoint) => {
+                let destination = self
+                    .grounds
+                    .transport
+                    .destination(endpoint, self.conditions);
+                // The configuration allows only characters that a header may have.
+                let host = HeaderValue::from_str(&endpoint.authority)
+                    .unwrap_or_else(|_| HeaderValue::from_static(""));
+                (destination, endpoint.base_path.clone(), host)
+            }
+        };
+        Provider {
+            name: provider
+                .name
+                .clone()
+                .unwrap_or_else(|| index.to_string())
+                .into(),
+            destination,
+            base_path,
+            outbound: Outbound {
+                host,
+                auth: provider
+                    .auth_value
+                    .clone()
+                    .map(|value| (provider.auth_header.clone(), value)),
+                trace: provider.propagate_trace_context,
+            },
+            model: provider
+                .model
+                .as_deref()
+                .map(|model| ModelName(Bytes::from(onwards_json::quote(model)))),
+            response_headers: provider.response_headers.clone(),
+            request_timeout: provider.request_timeout,
+            connect_timeout: provider.connect_timeout,
+            idle_timeout: provider.idle_timeout,
+            bucket: self.bucket(&format!("{}#provider", provider.path), identity.clone()),
+            slots: self.grounds.ledger.slots(identity),
+            concurrency_limit: provider.concurrency_limit,
+            strips_scheduling: named_pool && !provider.accepts_scheduling_priority,
+        }
+    }
+}
+
+/// Who is tried and how often: without failover one attempt, with it as many as there are providers or the pool says.
+fn order(pool: &config::Pool) -> Order {
+    let strategy = match pool.strategy {
+        config::Strategy::WeightedRandom => Strategy::WeightedRandom,
+        config::Strategy::Priority => Strategy::Priority,
+    };
+    let order = Order::new(
+        strategy,
+        pool.providers.iter().map(|provider| provider.weight),
+    )
+    .with_replacement(pool.fallback.with_replacement);
+    match (pool.fallback.enabled, pool.fallback.max_attempts) {
+        (false, _) => order.with_max_attempts(NonZeroU32::MIN),
+        (true, Some(most)) => order.with_max_attempts(most),
+        (true, None) => order,
+    }
+}
+
+/// The waits of a pool. The configuration has checked the factor, so there is always a result.
+fn backoff(backoff: &config::Backoff) -> Option<Backoff> {
+    let jitter = match backoff.jitter {
+        config::Jitter::None => Jitter::None,
+        config::Jitter::Full => Jitter::Full,
+    };
+    Backoff::new(backoff.initial, backoff.max, backoff.factor, jitter).ok()
+}
+
+/// What makes a provider the same one after a reload: URL, key and upstream model (spec O). The key enters as a digest.
+fn identity_of(provider: &config::Provider) -> String {
+    let key = provider
+        .key
+        .as_ref()
+        .map(|key| Sha256::digest(key.expose().as_bytes()));
+    format!("{} {key:x?} {:?}", provider.endpoint.url(), provider.model)
+}

@@ -1,0 +1,86 @@
+//! Living state: buckets and slots, found by what they belong to, so that a reload carries them over.
+//!
+//! The one rule for things that come and go: state lives as long as a configuration or a running request holds it. A
+//! provider that stays in the file through a reload keeps its counts and its bucket's level; one that is removed is
+//! forgotten when its last request ends, and starts anew when it is added again after that.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use onwards_limits::{Bucket, Counts, Slots};
+use parking_lot::Mutex;
+
+/// All living state of a gateway.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    buckets: Shelf<Bucket>,
+    slots: Shelf<Slots>,
+    /// Realtime requests in flight by account and alias.
+    pub(crate) accounts: Arc<Counts>,
+}
+
+impl Ledger {
+    /// The bucket with this identity, or the one that `make` makes.
+    pub(super) fn bucket(&self, identity: String, make: impl FnOnce() -> Bucket) -> Arc<Bucket> {
+        self.buckets.find_or(identity, make)
+    }
+
+    /// The slots with this identity.
+    pub(super) fn slots(&self, identity: String) -> Arc<Slots> {
+        self.slots.find_or(identity, Slots::default)
+    }
+
+    /// Forgets what nobody holds.
+    pub(super) fn sweep(&self) {
+        self.buckets.sweep();
+        self.slots.sweep();
+    }
+}
+
+/// Things that live as long as somebody holds them.
+#[derive(Debug)]
+struct Shelf<T>(Mutex<HashMap<String, Weak<T>>>);
+
+impl<T> Default for Shelf<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Shelf<T> {
+    fn find_or(&self, identity: String, make: impl FnOnce() -> T) -> Arc<T> {
+        let mut shelf = self.0.lock();
+        let place = shelf.entry(identity).or_default();
+        place.upgrade().unwrap_or_else(|| {
+            let made = Arc::new(make());
+            *place = Arc::downgrade(&made);
+            made
+        })
+    }
+
+    fn sweep(&self) {
+        self.0.lock().retain(|_, held| held.strong_count() > 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ledger;
+    use std::sync::Arc;
+
+    #[test]
+    fn what_is_held_is_found_again_and_what_is_not_starts_anew() {
+        let ledger = Ledger::default();
+        let first = ledger.slots("a".to_owned());
+        let permit = first.try_enter(None).unwrap();
+        assert!(Arc::ptr_eq(&first, &ledger.slots("a".to_owned())));
+        drop(first);
+        ledger.sweep();
+        // The permit still holds the slots.
+        assert_eq!(ledger.slots("a".to_owned()).in_use(), 1);
+        drop(permit);
+        ledger.sweep();
+        assert!(ledger.slots.0.lock().is_empty());
+        assert_eq!(ledger.slots("a".to_owned()).in_use(), 0);
+    }
+}

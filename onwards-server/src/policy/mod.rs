@@ -1,0 +1,15 @@
+//! What the gateway knows while it serves: the compiled configuration and the living state.
+//!
+//! Nothing here names a socket, a listener or an HTTP server.
+
+mod caller;
+mod compile;
+mod ledger;
+mod path;
+mod snapshot;
+
+pub(crate) use self::caller::Caller;
+pub(crate) use self::compile::{Grounds, compile};
+pub(crate) use self::ledger::Ledger;
+pub(crate) use self::path::{has_dot_segment, join};
+pub(crate) use self::snapshot::{Alias, Pool, Provider, RequestClass, Snapshot};

@@ -1,0 +1,175 @@
+//! The compiled configuration: immutable, swapped whole, borrowed by requests.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue};
+use onwards_balance::{Backoff, Order};
+use onwards_config::{Fallback, RoutingRule};
+use onwards_limits::{Bucket, Slots};
+use prometheus::IntGauge;
+
+use super::caller::{Caller, Keyring};
+use crate::endpoint::Endpoint;
+use crate::headers::Outbound;
+use crate::transport::Destination;
+
+/// One configuration from start to end of a request.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    /// Counts successful loads, from 1.
+    pub(crate) generation: u64,
+    /// Seconds since 1970 at the load; `created` of every listed model.
+    pub(crate) created: u64,
+    /// Every alias by its exact name.
+    pub(super) aliases: HashMap<String, Arc<Alias>>,
+    /// Names of the aliases in order.
+    pub(super) names: Vec<String>,
+    /// Every key that the configuration knows.
+    pub(crate) keyring: Keyring,
+}
+
+/// What clients ask for.
+#[derive(Debug)]
+pub(crate) struct Alias {
+    /// Its name, also the `model` label.
+    pub(crate) name: String,
+    pub(crate) default: Arc<Pool>,
+    pub(crate) completions: Option<Arc<Pool>>,
+    /// True when a provider that can be reached through this alias needs bodies changed.
+    pub(crate) reads_bodies: bool,
+    /// Requests in flight on the alias.
+    pub(crate) inflight: IntGauge,
+    /// The most realtime requests an account may have in flight here.
+    pub(crate) inflight_limit: Option<u32>,
+    /// The same for accounts named in the configuration.
+    pub(crate) account_inflight_limits: HashMap<String, u32>,
+}
+
+/// Which of an alias's pools serves a request (spec C.11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RequestClass {
+    Default,
+    Completions,
+}
+
+impl RequestClass {
+    pub(crate) fn of(endpoint: Endpoint) -> Self {
+        if endpoint == Endpoint::Completions {
+            Self::Completions
+        } else {
+            Self::Default
+        }
+    }
+}
+
+/// Providers that serve an alias for a request class.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    /// `default` or `completions`; the `pool` label.
+    pub(crate) name: &'static str,
+    pub(crate) access: Access,
+    pub(crate) bucket: Option<Arc<Bucket>>,
+    pub(crate) slots: Arc<Slots>,
+    pub(crate) concurrency_limit: Option<u32>,
+    /// Who is tried first, who next, and how often.
+    pub(crate) order: Order,
+    /// The waits between attempts.
+    pub(crate) backoff: Option<Backoff>,
+    pub(crate) fallback: Fallback,
+    pub(crate) rules: Vec<RoutingRule>,
+    pub(crate) providers: Vec<Provider>,
+}
+
+/// Who may use a pool.
+#[derive(Debug)]
+pub(crate) enum Access {
+    Open,
+    /// Ids of callers, in order.
+    Keys(Vec<u32>),
+}
+
+impl Access {
+    pub(crate) fn admits(&self, caller: Option<&Caller>) -> bool {
+        match self {
+            Self::Open => true,
+            Self::Keys(ids) => caller.is_some_and(|caller| ids.binary_search(&caller.id).is_ok()),
+        }
+    }
+}
+
+/// One upstream, ready to be sent to.
+#[derive(Debug)]
+pub(crate) struct Provider {
+    /// Its configured name or its place in the pool: what logs and labels say.
+    pub(crate) name: Arc<str>,
+    pub(crate) destination: Arc<dyn Destination>,
+    /// `""` or `/a/b`.
+    pub(crate) base_path: String,
+    pub(crate) outbound: Outbound,
+    /// The model name to put into the body.
+    pub(crate) model: Option<ModelName>,
+    pub(crate) response_headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) request_timeout: Option<Duration>,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) bucket: Option<Arc<Bucket>>,
+    pub(crate) slots: Arc<Slots>,
+    pub(crate) concurrency_limit: Option<u32>,
+    /// Drop `priority` and `nvext` from bodies, because the pool is not the default one and the provider is not said
+    /// to accept them (spec C.11).
+    pub(crate) strips_scheduling: bool,
+}
+
+impl Provider {
+    /// True when a body must be read and changed for this provider.
+    pub(crate) fn rewrites(&self) -> bool {
+        self.model.is_some() || self.strips_scheduling
+    }
+}
+
+/// A model name as JSON text, ready to be spliced into a body.
+#[derive(Clone, Debug)]
+pub(crate) struct ModelName(pub(crate) Bytes);
+
+impl Snapshot {
+    /// The configuration that knows no alias.
+    pub(crate) fn empty() -> Self {
+        Self {
+            generation: 0,
+            created: 0,
+            aliases: HashMap::new(),
+            names: Vec::new(),
+            keyring: Keyring::default(),
+        }
+    }
+
+    /// The alias a model name stands for, and whether a serving class was cut off the name (spec C.3).
+    pub(crate) fn alias(&self, model: &str) -> Option<(&Arc<Alias>, bool)> {
+        if let Some(alias) = self.aliases.get(model) {
+            return Some((alias, false));
+        }
+        let (bare, class) = model.rsplit_once(':')?;
+        if !matches!(class, "interactive" | "throughput" | "standard") {
+            return None;
+        }
+        Some((self.aliases.get(bare)?, true))
+    }
+
+    /// Every alias in the order of its name.
+    pub(crate) fn aliases(&self) -> impl Iterator<Item = &Arc<Alias>> {
+        self.names.iter().filter_map(|name| self.aliases.get(name))
+    }
+}
+
+impl Alias {
+    /// The pool for a class of requests; the default one where the alias has no other.
+    pub(crate) fn pool(&self, class: RequestClass) -> &Arc<Pool> {
+        match (class, &self.completions) {
+            (RequestClass::Completions, Some(pool)) => pool,
+            _ => &self.default,
+        }
+    }
+}

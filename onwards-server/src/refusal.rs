@@ -1,0 +1,278 @@
+//! What the gateway says when it refuses a request itself, and the one function that puts it on the wire.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+
+use crate::body::Body;
+
+/// A request that the gateway decides not to serve, or could not serve (spec E.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The request line or head breaks a rule; the text says which.
+    BadRequest(&'static str),
+    /// No readable `model` in the body and no `model-override` header.
+    ModelMissing,
+    /// The endpoint needs a JSON object, or a rewrite does, and the body is none.
+    BodyNotJson,
+    /// The request body did not arrive in time.
+    BodyTimeout,
+    /// The body is larger than the limit, as sent or after inflation.
+    BodyTooLarge {
+        limit: usize,
+    },
+    /// A `content-encoding` that the gateway cannot undo, where it must read the body.
+    UnknownEncoding,
+    /// A compressed body that does not decompress.
+    BrokenEncoding,
+    Unauthenticated,
+    Forbidden,
+    ModelNotFound {
+        model: String,
+    },
+    NotFound,
+    MethodNotAllowed {
+        allow: &'static str,
+    },
+    RateLimited {
+        wait: Duration,
+    },
+    /// The pool or the key has as many requests running as it may.
+    AtConcurrency,
+    /// Every provider of the pool has as many requests running as it may.
+    AllAtCapacity,
+    /// The account has as many requests in flight on the alias as it may.
+    AtInflight {
+        alias: String,
+    },
+    /// The pool has no providers.
+    NoProviders,
+    /// Every attempt failed, or the only one did.
+    BadGateway,
+    /// The provider took too long.
+    GatewayTimeout,
+    /// A rule of the gateway's own went wrong.
+    Internal,
+}
+
+/// One row of the error table: what a refusal looks like to the client.
+struct Row {
+    status: StatusCode,
+    kind: &'static str,
+    code: &'static str,
+    param: Option<&'static str>,
+    message: Cow<'static, str>,
+}
+
+const INVALID: &str = "invalid_request_error";
+const LIMITED: &str = "rate_limit_error";
+const INTERNAL: &str = "internal_error";
+const TRY_LATER: &str = "An internal error occurred. Please try again later.";
+
+impl Refusal {
+    fn row(&self) -> Row {
+        let (status, kind, code, param, message): (_, _, _, _, Cow<'static, str>) = match self {
+            Self::BadRequest(why) => (StatusCode::BAD_REQUEST, INVALID, "bad_request", None, (*why).into()),
+            Self::ModelMissing => (
+                StatusCode::BAD_REQUEST,
+                INVALID,
+                "bad_request",
+                Some("model"),
+                "Could not parse onwards model from request. 'model' parameter must be supplied in either the body or in the Model-Override header.".into(),
+            ),
+            Self::BodyNotJson => {
+                (StatusCode::BAD_REQUEST, INVALID, "bad_request", None, "Request body must be valid JSON.".into())
+            }
+            Self::BodyTimeout => (
+                StatusCode::REQUEST_TIMEOUT,
+                INVALID,
+                "request_timeout",
+                None,
+                "The request body did not arrive in time.".into(),
+            ),
+            Self::BodyTooLarge { limit } => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                INVALID,
+                "payload_too_large",
+                None,
+                format!("Request body too large: the maximum allowed size is {limit} bytes.").into(),
+            ),
+            Self::UnknownEncoding => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                INVALID,
+                "unsupported_content_encoding",
+                None,
+                "Unsupported content-encoding: the request body may be sent plain or as gzip, br or zstd.".into(),
+            ),
+            Self::BrokenEncoding => (
+                StatusCode::BAD_REQUEST,
+                INVALID,
+                "bad_request",
+                None,
+                "The request body could not be decoded as its content-encoding says.".into(),
+            ),
+            Self::Unauthenticated => (
+                StatusCode::UNAUTHORIZED,
+                INVALID,
+                "unauthenticated",
+                None,
+                "Please supply an authentication token to access this resource".into(),
+            ),
+            Self::Forbidden => (StatusCode::FORBIDDEN, INVALID, "forbidden", None, "Forbidden".into()),
+            Self::ModelNotFound { model } => (
+                StatusCode::NOT_FOUND,
+                INVALID,
+                "model_not_found",
+                None,
+                format!("The model `{}` does not exist or you do not have access to it.", shortened(model)).into(),
+            ),
+            Self::NotFound => {
+                (StatusCode::NOT_FOUND, INVALID, "not_found", None, "No such endpoint.".into())
+            }
+            Self::MethodNotAllowed { allow } => (
+                StatusCode::METHOD_NOT_ALLOWED,
+                INVALID,
+                "method_not_allowed",
+                None,
+                format!("Method not allowed. Allowed: {allow}.").into(),
+            ),
+            Self::RateLimited { .. } => (
+                StatusCode::TOO_MANY_REQUESTS,
+                LIMITED,
+                "rate_limit",
+                None,
+                "You are sending requests too quickly. Please slow down.".into(),
+            ),
+            Self::AtInflight { alias } => (
+                StatusCode::TOO_MANY_REQUESTS,
+                LIMITED,
+                "inflight_limit_exceeded",
+                None,
+                format!(
+                    "Too many requests in flight for the model `{}`: your account is at its limit. Try again when one has completed.",
+                    shortened(alias)
+                )
+                .into(),
+            ),
+            Self::AtConcurrency | Self::AllAtCapacity => (
+                StatusCode::TOO_MANY_REQUESTS,
+                LIMITED,
+                "concurrency_limit_exceeded",
+                None,
+                "Too many concurrent requests. Please wait for some requests to complete before sending more.".into(),
+            ),
+            Self::NoProviders => {
+                (StatusCode::SERVICE_UNAVAILABLE, INTERNAL, "service_unavailable", None, TRY_LATER.into())
+            }
+            Self::BadGateway => (StatusCode::BAD_GATEWAY, INTERNAL, "internal_error", None, TRY_LATER.into()),
+            Self::GatewayTimeout => (
+                StatusCode::GATEWAY_TIMEOUT,
+                INTERNAL,
+                "gateway_timeout",
+                None,
+                "The upstream service took too long to respond. Please try again.".into(),
+            ),
+            Self::Internal => {
+                (StatusCode::INTERNAL_SERVER_ERROR, INTERNAL, "internal_error", None, TRY_LATER.into())
+            }
+        };
+        Row {
+            status,
+            kind,
+            code,
+            param,
+            message,
+        }
+    }
+
+    /// The status the client sees.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.row().status
+    }
+
+    /// The code that the rejection counter and log line carry.
+    pub(crate) fn code(&self) -> &'static str {
+        self.row().code
+    }
+
+    /// The parameter at fault, if one is.
+    pub(crate) fn param(&self) -> Option<&'static str> {
+        self.row().param
+    }
+
+    /// Whole seconds after which trying again can succeed, at least one.
+    fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::RateLimited { wait } => Some(whole_seconds(*wait)),
+            Self::AtConcurrency | Self::AllAtCapacity | Self::AtInflight { .. } => Some(1),
+            _ => None,
+        }
+    }
+
+    /// The refusal as a response: OpenAI's error envelope and the headers that go with it.
+    pub(crate) fn response(&self) -> Response<Body> {
+        let row = self.row();
+        let text = envelope(&row.message, row.kind, row.param, Some(row.code));
+        let mut response = Response::new(Body::full(text));
+        *response.status_mut() = row.status;
+        let headers = response.headers_mut();
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        if let Some(seconds) = self.retry_after() {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        match self {
+            Self::Unauthenticated => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Self::MethodNotAllowed { allow } => {
+                headers.insert(header::ALLOW, HeaderValue::from_static(allow));
+            }
+            // What is left of the request body is not read: the connection cannot serve another request.
+            Self::BodyTooLarge { .. } | Self::BodyTimeout => {
+                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+/// OpenAI's error envelope as JSON text.
+pub(crate) fn envelope(
+    message: &str,
+    kind: &str,
+    param: Option<&str>,
+    code: Option<&str>,
+) -> Bytes {
+    let or_null = |text: Option<&str>| text.map_or_else(|| "null".to_owned(), onwards_json::quote);
+    Bytes::from(format!(
+        r#"{{"error":{{"message":{},"type":{},"param":{},"code":{}}}}}"#,
+        onwards_json::quote(message),
+        onwards_json::quote(kind),
+        or_null(param),
+        or_null(code),
+    ))
+}
+
+/// Rounds a wait up to whole seconds, at least one: `Retry-After` has no finer unit.
+fn whole_seconds(wait: Duration) -> u64 {
+    let up = u64::from(wait.subsec_nanos() > 0);
+    wait.as_secs().saturating_add(up).max(1)
+}
+
+/// A client's text, cut to a length that is safe to echo.
+fn shortened(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 256;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
+        None => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
