@@ -1,5 +1,7 @@
 //! Why a text was refused.
 
+use std::fmt;
+
 use crate::{Kind, MAX_DEPTH, MAX_MEMBERS};
 
 /// Why a text is not what was asked for. Every `at` is a byte offset into the text.
@@ -18,7 +20,7 @@ pub enum ScanError {
         /// The first byte that does not fit; the length of the text when it ends too early.
         at: usize,
         /// What the grammar wants there.
-        expected: &'static str,
+        expected: Expected,
     },
     /// Objects and arrays nest deeper than [`MAX_DEPTH`].
     #[error("nested deeper than {MAX_DEPTH} levels at byte {at}")]
@@ -78,23 +80,56 @@ impl ScanError {
             | Self::OutOfStep { at } => at,
         }
     }
-
-    /// The same error about a text that starts `base` bytes earlier.
-    pub(crate) fn moved(mut self, base: usize) -> Self {
-        match &mut self {
-            Self::NotUtf8 { at }
-            | Self::Malformed { at, .. }
-            | Self::TooDeep { at }
-            | Self::OutOfRange { at }
-            | Self::TooManyMembers { at }
-            | Self::NotAnObject { at, .. }
-            | Self::NotAnArray { at, .. }
-            | Self::OutOfStep { at } => *at += base,
-        }
-        self
-    }
 }
 
-pub(crate) fn malformed<T>(at: usize, expected: &'static str) -> Result<T, ScanError> {
-    Err(ScanError::Malformed { at, expected })
+/// What the grammar wants where a text breaks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Expected {
+    /// A value.
+    Value,
+    /// A name in quotes.
+    Name,
+    /// The colon after a name.
+    Colon,
+    /// A comma, or the end of the object or array.
+    CommaOrEnd,
+    /// The end of the text.
+    End,
+    /// A digit.
+    Digit,
+    /// `true`, `false` or `null`.
+    Word,
+    /// The quote that ends a string.
+    ClosingQuote,
+    /// An escape in place of a control character.
+    NoControl,
+    /// One of the letters of an escape.
+    Escape,
+    /// Four hexadecimal digits.
+    HexDigits,
+    /// The first half of a surrogate pair before this second half.
+    HighSurrogate,
+    /// The second half of a surrogate pair.
+    LowSurrogate,
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Value => "a value",
+            Self::Name => "a name",
+            Self::Colon => "a colon",
+            Self::CommaOrEnd => "a comma or the closing bracket",
+            Self::End => "the end of the text",
+            Self::Digit => "a digit",
+            Self::Word => "true, false or null",
+            Self::ClosingQuote => "a closing quote",
+            Self::NoControl => "an escape in place of the control character",
+            Self::Escape => "an escape",
+            Self::HexDigits => "four hexadecimal digits",
+            Self::HighSurrogate => "the first half of a surrogate pair",
+            Self::LowSurrogate => "the second half of a surrogate pair",
+        })
+    }
 }

@@ -42,7 +42,7 @@ mod value;
 mod walk;
 
 pub use edit::{Edit, EditError, Splice, apply, splices};
-pub use error::ScanError;
+pub use error::{Expected, ScanError};
 pub use object::{Duplicate, MAX_MEMBERS, Member, Object, object};
 pub use scanner::Scanner;
 pub use string::{Text, quote, quote_into};

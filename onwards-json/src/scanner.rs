@@ -1,9 +1,8 @@
 //! A forward cursor over one JSON text: what a cleaner uses to read an answer in one pass.
 
 use crate::{
-    Kind, Member, ScanError, Text, Value,
-    error::malformed,
-    walk::{self, Nest},
+    Expected, Kind, Member, ScanError, Text, Value,
+    walk::{self, Cursor, Nest, Wrong},
 };
 
 /// Walks a JSON text once, forward, and validates what it passes.
@@ -39,7 +38,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Scanner<'a> {
     text: &'a str,
-    at: usize,
+    cursor: Cursor<'a>,
     /// Where `text` stands in the text the caller knows.
     base: usize,
     nest: Nest,
@@ -80,7 +79,10 @@ impl<'a> Scanner<'a> {
     pub(crate) fn inside(text: &'a str, base: usize) -> Self {
         Self {
             text,
-            at: 0,
+            cursor: Cursor {
+                bytes: text.as_bytes(),
+                at: 0,
+            },
             base,
             nest: Nest::default(),
             due: Due::Value,
@@ -90,7 +92,7 @@ impl<'a> Scanner<'a> {
     /// The byte offset the scanner stands at.
     #[must_use]
     pub fn position(&self) -> usize {
-        self.base + self.at
+        self.base + self.cursor.at
     }
 
     /// How many objects and arrays are open.
@@ -110,9 +112,8 @@ impl<'a> Scanner<'a> {
                 at: self.position(),
             });
         }
-        let (at, byte) = walk::space(self.text.as_bytes(), self.at);
-        self.at = at;
-        self.located(walk::kind(byte, at))
+        let kind = walk::kind(self.cursor.space());
+        self.placed(kind)
     }
 
     /// Passes the opening brace of the object that is next.
@@ -154,14 +155,17 @@ impl<'a> Scanner<'a> {
     /// [`ScanError::OutOfStep`] outside an object, and whatever is wrong with the text up to the colon.
     #[inline]
     pub fn next_key(&mut self) -> Result<Option<Text<'a>>, ScanError> {
-        let Some(at) = self.next_item(true)? else {
+        if !self.next_item(true)? {
             return Ok(None);
-        };
-        let (end, after) = self.located(walk::name(self.text.as_bytes(), at))?;
-        self.at = after;
+        }
+        let start = self.cursor.at + 1;
+        let escaped = self.cursor.name();
+        let escaped = self.placed(escaped)?;
+        let raw = self.text.get(start..self.cursor.at - 1).unwrap_or_default();
+        let colon = self.cursor.colon();
+        self.placed(colon)?;
         self.due = Due::Value;
-        let raw = self.text.get(at + 1..end.at - 1).unwrap_or_default();
-        Ok(Some(Text::new(raw, self.base + at + 1, end.escaped)))
+        Ok(Some(Text::new(raw, self.base + start, escaped)))
     }
 
     /// Whether another element follows in the innermost array, which then is next; false when the array
@@ -171,12 +175,11 @@ impl<'a> Scanner<'a> {
     /// [`ScanError::OutOfStep`] outside an array, and whatever is wrong with the text up to the element.
     #[inline]
     pub fn next_element(&mut self) -> Result<bool, ScanError> {
-        let Some(at) = self.next_item(false)? else {
-            return Ok(false);
-        };
-        self.at = at;
-        self.due = Due::Value;
-        Ok(true)
+        let more = self.next_item(false)?;
+        if more {
+            self.due = Due::Value;
+        }
+        Ok(more)
     }
 
     /// The next member of the innermost object with its value; `None` when the object ends.
@@ -198,12 +201,12 @@ impl<'a> Scanner<'a> {
     #[inline]
     pub fn skip(&mut self) -> Result<Value<'a>, ScanError> {
         let kind = self.peek()?;
-        let start = self.at;
-        let end = self.located(walk::value(self.text.as_bytes(), start, kind, self.nest))?;
-        self.at = end.at;
+        let start = self.cursor.at;
+        let escaped = self.cursor.value(kind, self.nest);
+        let escaped = self.placed(escaped)?;
         self.due = Due::Rest;
-        let text = self.text.get(start..end.at).unwrap_or_default();
-        Ok(Value::new(text, self.base + start, kind, end.escaped))
+        let text = self.text.get(start..self.cursor.at).unwrap_or_default();
+        Ok(Value::new(text, self.base + start, kind, escaped))
     }
 
     /// Checks that the text ends here, white space aside.
@@ -211,30 +214,32 @@ impl<'a> Scanner<'a> {
     /// # Errors
     /// [`ScanError::OutOfStep`] if the value was not passed to its end, [`ScanError::Malformed`] if
     /// anything follows it.
-    pub fn finish(self) -> Result<(), ScanError> {
+    pub fn finish(mut self) -> Result<(), ScanError> {
         if self.due != Due::Rest || self.nest.depth != 0 {
             return Err(ScanError::OutOfStep {
                 at: self.position(),
             });
         }
-        match walk::space(self.text.as_bytes(), self.at) {
-            (_, None) => Ok(()),
-            (at, Some(_)) => malformed(self.base + at, "the end of the text"),
+        self.cursor.space();
+        if self.cursor.at == self.text.len() {
+            Ok(())
+        } else {
+            self.expected(Expected::End)
         }
     }
 
     #[inline]
     fn enter(&mut self, object: bool) -> Result<(), ScanError> {
-        let opened = self.nest.open(object, self.at);
-        self.located(opened)?;
-        self.at += 1;
+        let opened = self.nest.open(object);
+        self.placed(opened)?;
+        self.cursor.at += 1;
         self.due = Due::First;
         Ok(())
     }
 
-    /// Where the next name or element starts, or `None` past the end of what is innermost.
+    /// Moves to the next name or element, or past the end of what is innermost, which is false.
     #[inline]
-    fn next_item(&mut self, object: bool) -> Result<Option<usize>, ScanError> {
+    fn next_item(&mut self, object: bool) -> Result<bool, ScanError> {
         if self.nest.depth == 0 || self.nest.in_object() != object {
             return Err(ScanError::OutOfStep {
                 at: self.position(),
@@ -243,28 +248,35 @@ impl<'a> Scanner<'a> {
         if self.due == Due::Value {
             self.skip()?;
         }
-        let bytes = self.text.as_bytes();
-        let (at, byte) = walk::space(bytes, self.at);
-        match byte {
-            Some(b'}') if object => {}
-            Some(b']') if !object => {}
-            Some(b',') if self.due == Due::Rest => return Ok(Some(walk::space(bytes, at + 1).0)),
-            Some(_) if self.due == Due::First => return Ok(Some(at)),
-            _ => return malformed(self.base + at, "a comma or the closing bracket"),
+        match (self.cursor.space(), self.due) {
+            (b',', Due::Rest) => {
+                self.cursor.at += 1;
+                self.cursor.space();
+                return Ok(true);
+            }
+            (b'}', _) if object => {}
+            (b']', _) if !object => {}
+            (_, Due::First) if self.cursor.at < self.text.len() => return Ok(true),
+            _ => return self.expected(Expected::CommaOrEnd),
         }
         self.nest.close();
-        self.at = at + 1;
+        self.cursor.at += 1;
         self.due = Due::Rest;
-        Ok(None)
+        Ok(false)
     }
 
-    /// Moves an error's offset from this scanner's text to the caller's.
+    /// Gives a fault its place in the text the caller knows.
     #[inline]
-    fn located<T>(&self, result: Result<T, ScanError>) -> Result<T, ScanError> {
-        match result {
-            Err(error) if self.base != 0 => Err(error.moved(self.base)),
-            other => other,
-        }
+    fn placed<T>(&self, result: Result<T, Wrong>) -> Result<T, ScanError> {
+        result.map_err(|wrong| wrong.at(self.position()))
+    }
+
+    #[cold]
+    fn expected<T>(&self, expected: Expected) -> Result<T, ScanError> {
+        Err(ScanError::Malformed {
+            at: self.position(),
+            expected,
+        })
     }
 }
 

@@ -1,19 +1,41 @@
-//! The grammar: from a place in the text to the end of what starts there.
+//! The grammar: a cursor over bytes known to be UTF-8, moved past what it reads.
 //!
-//! All functions take the text as bytes that are known to be UTF-8 and return the index after what they
-//! read. Nesting is kept in a [`Nest`], one bit a level, so nothing recurses.
+//! After an error the cursor stands at the first byte that does not fit; the error itself is one byte, so
+//! that results travel in registers. Nesting is kept in a [`Nest`], one bit a level: nothing recurses.
 
 use crate::{
-    Kind, ScanError,
+    Expected, Kind, ScanError,
     block::{digits_end, plain_end},
-    error::malformed,
 };
 
 /// How deep objects and arrays may nest: `[[1]]` is two levels.
 pub const MAX_DEPTH: u32 = 127;
 
-/// Numbers with more digits than this may be out of range even without an exponent.
-const SAFE_DIGITS: usize = 300;
+/// Numbers longer than this may be out of range even without an exponent.
+const SAFE_LENGTH: usize = 300;
+
+/// What is wrong at the cursor's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    Expected(Expected),
+    TooDeep,
+    OutOfRange,
+}
+
+impl Wrong {
+    #[cold]
+    pub(crate) fn at(self, at: usize) -> ScanError {
+        match self {
+            Self::Expected(expected) => ScanError::Malformed { at, expected },
+            Self::TooDeep => ScanError::TooDeep { at },
+            Self::OutOfRange => ScanError::OutOfRange { at },
+        }
+    }
+}
+
+fn expected<T>(expected: Expected) -> Result<T, Wrong> {
+    Err(Wrong::Expected(expected))
+}
 
 /// The open objects and arrays around a place, the innermost in the lowest bit (set for an object).
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,9 +46,9 @@ pub(crate) struct Nest {
 
 impl Nest {
     #[inline]
-    pub(crate) fn open(&mut self, object: bool, at: usize) -> Result<(), ScanError> {
+    pub(crate) fn open(&mut self, object: bool) -> Result<(), Wrong> {
         if self.depth >= MAX_DEPTH {
-            return Err(ScanError::TooDeep { at });
+            return Err(Wrong::TooDeep);
         }
         self.depth += 1;
         self.kinds = (self.kinds << 1) | u128::from(object);
@@ -45,163 +67,281 @@ impl Nest {
     }
 }
 
-/// Where a value ends, and whether it is a string with escapes.
+/// A place in a text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct End {
+pub(crate) struct Cursor<'t> {
+    pub(crate) bytes: &'t [u8],
     pub(crate) at: usize,
-    pub(crate) escaped: bool,
 }
 
-/// Skips white space: the index of the next byte that is none, and that byte.
-#[inline]
-pub(crate) fn space(bytes: &[u8], mut at: usize) -> (usize, Option<u8>) {
-    loop {
-        match bytes.get(at) {
-            Some(b' ' | b'\n' | b'\r' | b'\t') => at += 1,
-            other => return (at, other.copied()),
-        }
+impl Cursor<'_> {
+    /// The byte at the cursor plus `ahead`; 0, which no grammar rule wants, past the end.
+    #[inline]
+    fn byte(&self, ahead: usize) -> u8 {
+        self.bytes.get(self.at + ahead).copied().unwrap_or_default()
     }
-}
 
-/// The kind of value a byte starts.
-#[inline]
-pub(crate) fn kind(byte: Option<u8>, at: usize) -> Result<Kind, ScanError> {
-    Ok(match byte {
-        Some(b'"') => Kind::String,
-        Some(b'{') => Kind::Object,
-        Some(b'[') => Kind::Array,
-        Some(b'-' | b'0'..=b'9') => Kind::Number,
-        Some(b't' | b'f') => Kind::Bool,
-        Some(b'n') => Kind::Null,
-        _ => return malformed(at, "a value"),
-    })
-}
-
-/// Validates the value of that kind starting at `at`, inside `nest`.
-pub(crate) fn value(bytes: &[u8], at: usize, kind: Kind, nest: Nest) -> Result<End, ScanError> {
-    match kind {
-        Kind::Object | Kind::Array => {
-            container(bytes, at, kind, nest).map(|at| End { at, escaped: false })
-        }
-        Kind::String => string(bytes, at + 1),
-        scalar => literal_or_number(bytes, at, scalar).map(|at| End { at, escaped: false }),
-    }
-}
-
-fn container(bytes: &[u8], start: usize, kind: Kind, outer: Nest) -> Result<usize, ScanError> {
-    let mut nest = outer;
-    let (mut at, mut kind) = (start, kind);
-    loop {
-        at = match kind {
-            Kind::Object | Kind::Array => {
-                nest.open(kind == Kind::Object, at)?;
-                let (inside, byte) = space(bytes, at + 1);
-                match (nest.in_object(), byte) {
-                    (true, Some(b'}')) | (false, Some(b']')) => {
-                        nest.close();
-                        inside + 1
-                    }
-                    (true, _) => {
-                        (at, kind) = past_name(bytes, inside)?;
-                        continue;
-                    }
-                    (false, byte) => {
-                        (at, kind) = (inside, self::kind(byte, inside)?);
-                        continue;
-                    }
-                }
-            }
-            Kind::String => string(bytes, at + 1)?.at,
-            scalar => literal_or_number(bytes, at, scalar)?,
-        };
+    /// Moves past white space and gives the byte then at the cursor, 0 at the end of the text.
+    #[inline]
+    pub(crate) fn space(&mut self) -> u8 {
         loop {
-            if nest.depth == outer.depth {
-                return Ok(at);
+            match self.byte(0) {
+                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
+                byte => return byte,
             }
-            let (here, byte) = space(bytes, at);
-            match byte {
-                Some(b',') => {
-                    let (next, byte) = space(bytes, here + 1);
-                    (at, kind) = if nest.in_object() {
-                        past_name(bytes, next)?
-                    } else {
-                        (next, self::kind(byte, next)?)
-                    };
-                    break;
-                }
-                Some(b'}') if nest.in_object() => nest.close(),
-                Some(b']') if !nest.in_object() => nest.close(),
-                _ => return malformed(here, "a comma or the closing bracket"),
-            }
-            at = here + 1;
         }
     }
-}
 
-/// From a name to the value after its colon.
-fn past_name(bytes: &[u8], at: usize) -> Result<(usize, Kind), ScanError> {
-    let (_, at) = name(bytes, at)?;
-    let (at, byte) = space(bytes, at);
-    Ok((at, kind(byte, at)?))
-}
-
-/// A name, and the index after its colon.
-#[inline]
-pub(crate) fn name(bytes: &[u8], at: usize) -> Result<(End, usize), ScanError> {
-    if bytes.get(at) != Some(&b'"') {
-        return malformed(at, "a name");
+    /// Moves past the value of that kind at the cursor, inside `nest`. True for a string with escapes.
+    #[inline]
+    pub(crate) fn value(&mut self, kind: Kind, nest: Nest) -> Result<bool, Wrong> {
+        match kind {
+            Kind::String => self.string(),
+            Kind::Object | Kind::Array => self.container(nest).map(|()| false),
+            Kind::Number => self.number().map(|()| false),
+            Kind::Bool | Kind::Null => self.word().map(|()| false),
+        }
     }
-    let end = string(bytes, at + 1)?;
-    match space(bytes, end.at) {
-        (colon, Some(b':')) => Ok((end, colon + 1)),
-        (at, _) => malformed(at, "a colon"),
-    }
-}
 
-/// The rest of a string whose opening quote stands before `at`.
-#[inline]
-pub(crate) fn string(bytes: &[u8], at: usize) -> Result<End, ScanError> {
-    let at = plain_end(bytes, at);
-    match bytes.get(at) {
-        Some(b'"') => Ok(End {
-            at: at + 1,
-            escaped: false,
-        }),
-        _ => escaped_string(bytes, at).map(|at| End { at, escaped: true }),
+    /// Moves past the object or array at the cursor.
+    fn container(&mut self, outer: Nest) -> Result<(), Wrong> {
+        let mut cursor = *self;
+        let result = cursor.walk(outer);
+        self.at = cursor.at;
+        result
     }
-}
 
-fn escaped_string(bytes: &[u8], mut at: usize) -> Result<usize, ScanError> {
-    loop {
-        at = match bytes.get(at) {
-            Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => escape(bytes, at)?,
-            Some(_) => return malformed(at, "an escape in place of the control character"),
-            None => return malformed(at, "a closing quote"),
-        };
-        at = plain_end(bytes, at);
-    }
-}
-
-/// An escape whose backslash stands at `at`. Surrogates must come in pairs.
-#[inline]
-fn escape(bytes: &[u8], at: usize) -> Result<usize, ScanError> {
-    match bytes.get(at + 1) {
-        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
-        Some(b'u') => match unit(bytes, at + 2) {
-            None => malformed(at + 2, "four hexadecimal digits"),
-            Some(0xD800..=0xDBFF) => {
-                let low = bytes.get(at + 6..at + 8).filter(|low| *low == br"\u");
-                match low.and_then(|_| unit(bytes, at + 8)) {
-                    Some(0xDC00..=0xDFFF) => Ok(at + 12),
-                    _ => malformed(at + 6, "the other half of a surrogate pair"),
+    #[inline]
+    fn walk(&mut self, outer: Nest) -> Result<(), Wrong> {
+        let mut nest = outer;
+        loop {
+            match self.space() {
+                b'"' => self.string().map(drop)?,
+                b'-' | b'0'..=b'9' if nest.in_object() => self.number()?,
+                b'-' | b'0'..=b'9' => self.numbers()?,
+                b'{' => {
+                    nest.open(true)?;
+                    self.at += 1;
+                    if self.space() != b'}' {
+                        self.name()?;
+                        self.colon()?;
+                        continue;
+                    }
+                    nest.close();
+                    self.at += 1;
                 }
+                b'[' => {
+                    nest.open(false)?;
+                    self.at += 1;
+                    if self.space() != b']' {
+                        continue;
+                    }
+                    nest.close();
+                    self.at += 1;
+                }
+                b't' | b'f' | b'n' => self.word()?,
+                _ => return expected(Expected::Value),
             }
-            Some(0xDC00..=0xDFFF) => malformed(at, "the first half of a surrogate pair"),
-            Some(_) => Ok(at + 6),
-        },
-        _ => malformed(at + 1, "an escape"),
+            if self.close(&mut nest, outer.depth)? {
+                return Ok(());
+            }
+        }
     }
+
+    /// After a value: to the next value inside, or past the end of the outermost, which is true.
+    #[inline]
+    fn close(&mut self, nest: &mut Nest, depth: u32) -> Result<bool, Wrong> {
+        while nest.depth != depth {
+            match (self.space(), nest.in_object()) {
+                (b',', false) => {
+                    self.at += 1;
+                    return Ok(false);
+                }
+                (b',', true) => {
+                    self.at += 1;
+                    self.space();
+                    self.name()?;
+                    self.colon()?;
+                    return Ok(false);
+                }
+                (b'}', true) | (b']', false) => nest.close(),
+                _ => return expected(Expected::CommaOrEnd),
+            }
+            self.at += 1;
+        }
+        Ok(true)
+    }
+
+    /// Moves past a name. True if it has escapes.
+    #[inline]
+    pub(crate) fn name(&mut self) -> Result<bool, Wrong> {
+        if self.byte(0) == b'"' {
+            self.string()
+        } else {
+            expected(Expected::Name)
+        }
+    }
+
+    /// Moves past the colon after a name.
+    #[inline]
+    pub(crate) fn colon(&mut self) -> Result<(), Wrong> {
+        if self.space() != b':' {
+            return expected(Expected::Colon);
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Moves past the string at the cursor. True if it has escapes.
+    #[inline]
+    pub(crate) fn string(&mut self) -> Result<bool, Wrong> {
+        self.at = plain_end(self.bytes, self.at + 1);
+        if self.byte(0) == b'"' {
+            self.at += 1;
+            return Ok(false);
+        }
+        // A copy, so that this cursor can stay in registers.
+        let mut cursor = *self;
+        let result = cursor.escaped();
+        self.at = cursor.at;
+        result.map(|()| true)
+    }
+
+    /// The rest of a string, from the first byte that is not plain.
+    #[inline(never)]
+    fn escaped(&mut self) -> Result<(), Wrong> {
+        loop {
+            match self.byte(0) {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                b'\\' => self.escape()?,
+                _ if self.at < self.bytes.len() => return expected(Expected::NoControl),
+                _ => return expected(Expected::ClosingQuote),
+            }
+            self.at = plain_end(self.bytes, self.at);
+        }
+    }
+
+    /// Moves past an escape. Surrogates must come in pairs.
+    #[inline]
+    fn escape(&mut self) -> Result<(), Wrong> {
+        match self.byte(1) {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
+                self.at += 2;
+                return Ok(());
+            }
+            b'u' => self.at += 2,
+            _ => {
+                self.at += 1;
+                return expected(Expected::Escape);
+            }
+        }
+        match unit(self.bytes, self.at) {
+            Some(0xD800..=0xDBFF) => {
+                self.at += 4;
+                let second = (self.byte(0), self.byte(1), unit(self.bytes, self.at + 2));
+                let (b'\\', b'u', Some(0xDC00..=0xDFFF)) = second else {
+                    return expected(Expected::LowSurrogate);
+                };
+                self.at += 6;
+                Ok(())
+            }
+            Some(0xDC00..=0xDFFF) => expected(Expected::HighSurrogate),
+            Some(_) => {
+                self.at += 4;
+                Ok(())
+            }
+            None => expected(Expected::HexDigits),
+        }
+    }
+
+    /// Moves past `true`, `false` or `null`.
+    #[inline]
+    fn word(&mut self) -> Result<(), Wrong> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        self.at += match rest.first_chunk::<4>() {
+            Some(b"true" | b"null") => 4,
+            Some(b"fals") if rest.get(4) == Some(&b'e') => 5,
+            _ => return expected(Expected::Word),
+        };
+        Ok(())
+    }
+
+    /// Moves past a number.
+    #[inline]
+    fn number(&mut self) -> Result<(), Wrong> {
+        let start = self.at;
+        self.at += usize::from(self.byte(0) == b'-');
+        match self.byte(0) {
+            b'0' => self.at += 1,
+            b'1'..=b'9' => self.at = digits_end(self.bytes, self.at + 1),
+            _ => return expected(Expected::Digit),
+        }
+        if self.byte(0) == b'.' {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.byte(0), b'e' | b'E') {
+            self.at += 1 + usize::from(matches!(self.byte(1), b'+' | b'-'));
+            self.digits()?;
+        } else if self.at - start <= SAFE_LENGTH {
+            return Ok(());
+        }
+        self.check_range(start)
+    }
+
+    /// Moves past the number at the cursor and those that follow it in an array: embeddings.
+    #[inline]
+    fn numbers(&mut self) -> Result<(), Wrong> {
+        loop {
+            self.number()?;
+            let ahead = 1 + usize::from(self.byte(1) == b' ');
+            if self.byte(0) != b',' || !matches!(self.byte(ahead), b'-' | b'0'..=b'9') {
+                return Ok(());
+            }
+            self.at += ahead;
+        }
+    }
+
+    #[inline]
+    fn digits(&mut self) -> Result<(), Wrong> {
+        let end = digits_end(self.bytes, self.at);
+        if end == self.at {
+            return expected(Expected::Digit);
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    /// Whether a double can hold the number just passed: what rounds to infinity is refused.
+    #[cold]
+    fn check_range(&mut self, start: usize) -> Result<(), Wrong> {
+        let digits = self.bytes.get(start..self.at).unwrap_or_default();
+        let number = std::str::from_utf8(digits)
+            .ok()
+            .and_then(|digits| digits.parse::<f64>().ok());
+        if number.is_some_and(f64::is_finite) {
+            return Ok(());
+        }
+        self.at = start;
+        Err(Wrong::OutOfRange)
+    }
+}
+
+/// The kind of value that starts with this byte.
+#[inline]
+pub(crate) fn kind(byte: u8) -> Result<Kind, Wrong> {
+    Ok(match byte {
+        b'"' => Kind::String,
+        b'{' => Kind::Object,
+        b'[' => Kind::Array,
+        b'-' | b'0'..=b'9' => Kind::Number,
+        b't' | b'f' => Kind::Bool,
+        b'n' => Kind::Null,
+        _ => return expected(Expected::Value),
+    })
 }
 
 /// The four hexadecimal digits at `at`.
@@ -210,61 +350,4 @@ pub(crate) fn unit(bytes: &[u8], at: usize) -> Option<u32> {
     digits.iter().try_fold(0, |unit, &digit| {
         Some(unit << 4 | char::from(digit).to_digit(16)?)
     })
-}
-
-#[inline]
-fn literal_or_number(bytes: &[u8], at: usize, kind: Kind) -> Result<usize, ScanError> {
-    if kind == Kind::Number {
-        return number(bytes, at);
-    }
-    let rest = bytes.get(at..).unwrap_or_default();
-    for word in ["true", "false", "null"] {
-        if rest.starts_with(word.as_bytes()) {
-            return Ok(at + word.len());
-        }
-    }
-    malformed(at, "true, false or null")
-}
-
-#[inline]
-fn number(bytes: &[u8], start: usize) -> Result<usize, ScanError> {
-    let whole = start + usize::from(bytes.get(start) == Some(&b'-'));
-    let mut at = match bytes.get(whole) {
-        Some(b'0') => whole + 1,
-        Some(b'1'..=b'9') => digits_end(bytes, whole + 1),
-        _ => return malformed(whole, "a digit"),
-    };
-    if bytes.get(at) == Some(&b'.') {
-        at = some_digits(bytes, at + 1)?;
-    }
-    if let Some(b'e' | b'E') = bytes.get(at) {
-        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
-        at = some_digits(bytes, at + 1 + sign)?;
-        return in_range(bytes, start, at);
-    }
-    if at - start > SAFE_DIGITS {
-        return in_range(bytes, start, at);
-    }
-    Ok(at)
-}
-
-#[inline]
-fn some_digits(bytes: &[u8], at: usize) -> Result<usize, ScanError> {
-    let end = digits_end(bytes, at);
-    if end == at {
-        malformed(at, "a digit")
-    } else {
-        Ok(end)
-    }
-}
-
-/// Whether a double can hold the number: what is infinite after rounding is refused.
-fn in_range(bytes: &[u8], start: usize, end: usize) -> Result<usize, ScanError> {
-    let text = bytes
-        .get(start..end)
-        .and_then(|number| std::str::from_utf8(number).ok());
-    match text.and_then(|number| number.parse::<f64>().ok()) {
-        Some(number) if number.is_finite() => Ok(end),
-        _ => Err(ScanError::OutOfRange { at: start }),
-    }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Expected;
 
 #[test]
 fn members_by_name() {
@@ -27,7 +28,7 @@ fn a_repeated_name_has_no_member() {
 fn texts_that_are_no_object() {
     let check = |text: &[u8], error| assert_eq!(object(text).map(|_| ()), Err(error), "{text:?}");
     let malformed = |at, expected| ScanError::Malformed { at, expected };
-    check(b"", malformed(0, "a value"));
+    check(b"", malformed(0, Expected::Value));
     check(
         b" [\"m\"] ",
         ScanError::NotAnObject {
@@ -42,18 +43,12 @@ fn texts_that_are_no_object() {
             found: Kind::Null,
         },
     );
-    check(b"[\"m\"", malformed(4, "a comma or the closing bracket"));
-    check(b"\"m\"x", malformed(3, "the end of the text"));
-    check(b"{} {}", malformed(3, "the end of the text"));
-    check(b"\xef\xbb\xbf{}", malformed(0, "a value"));
-    check(
-        b"{\"a\":\"\n\"}",
-        malformed(6, "an escape in place of the control character"),
-    );
-    check(
-        b"{\"a\":01}",
-        malformed(6, "a comma or the closing bracket"),
-    );
+    check(b"[\"m\"", malformed(4, Expected::CommaOrEnd));
+    check(b"\"m\"x", malformed(3, Expected::End));
+    check(b"{} {}", malformed(3, Expected::End));
+    check(b"\xef\xbb\xbf{}", malformed(0, Expected::Value));
+    check(b"{\"a\":\"\n\"}", malformed(6, Expected::NoControl));
+    check(b"{\"a\":01}", malformed(6, Expected::CommaOrEnd));
     check(b"{\"a\":1e999}", ScanError::OutOfRange { at: 5 });
     check(b"{\"a\":\"\x80\"}", ScanError::NotUtf8 { at: 6 });
 }

@@ -104,17 +104,17 @@ fn separators() {
     assert_eq!(drain(" [ 1 , 2 ] "), Ok(2));
     assert_eq!(drain("{\"a\" : 1 , \"b\" : 2}"), Ok(2));
     for (text, at, expected) in [
-        ("[,1]", 1, "a value"),
-        ("[1,]", 3, "a value"),
-        ("[1 2]", 3, "a comma or the closing bracket"),
-        ("[1", 2, "a comma or the closing bracket"),
-        ("[", 1, "a comma or the closing bracket"),
-        ("[1}", 2, "a comma or the closing bracket"),
-        ("{\"a\":1,}", 7, "a name"),
-        ("{,}", 1, "a name"),
-        ("{\"a\" 1}", 5, "a colon"),
-        ("{\"a\":}", 5, "a value"),
-        ("[1] x", 4, "the end of the text"),
+        ("[,1]", 1, Expected::Value),
+        ("[1,]", 3, Expected::Value),
+        ("[1 2]", 3, Expected::CommaOrEnd),
+        ("[1", 2, Expected::CommaOrEnd),
+        ("[", 1, Expected::CommaOrEnd),
+        ("[1}", 2, Expected::CommaOrEnd),
+        ("{\"a\":1,}", 7, Expected::Name),
+        ("{,}", 1, Expected::Name),
+        ("{\"a\" 1}", 5, Expected::Colon),
+        ("{\"a\":}", 5, Expected::Value),
+        ("[1] x", 4, Expected::End),
     ] {
         assert_eq!(
             drain(text),
