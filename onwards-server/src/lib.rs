@@ -15,6 +15,13 @@
 //! `path.rs` is the table of contents of a request.
 
 // periphery
+pub mod cli;
+mod listen;
+mod logs;
+mod ops;
+mod reload;
+mod shutdown;
+
 mod echo;
 pub mod metrics;
 
@@ -29,6 +36,7 @@ mod plan;
 mod vet;
 
 mod body;
+mod embed;
 mod endpoint;
 mod facts;
 mod fault;
@@ -40,5 +48,6 @@ mod secrets;
 pub mod transport;
 
 pub use body::{Body, BodyError};
+pub use embed::{AppState, BuildError, follow, metrics_router, router};
 pub use house::{House, Loaded, Settings};
 pub use path::serve;
