@@ -1,0 +1,136 @@
+//! What the user typed: flags, their environment variables and defaults. Validates, and does nothing else.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::builder::BoolishValueParser;
+use clap::{ArgAction, Parser, Subcommand};
+
+use crate::logs::Format;
+use crate::metrics::{BadPrefix, Metrics};
+
+/// An AI gateway: one OpenAI-compatible endpoint in front of many providers.
+#[derive(Debug, Parser)]
+#[command(
+    name = "onwards",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) serve: Serve,
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+}
+
+/// What else the program can do.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Check a configuration file: every problem at once on standard error
+    Check(Check),
+    /// Print the JSON Schema of the configuration file
+    Schema,
+    /// Serve an alias that echoes, on this machine only, without a configuration file
+    Demo(Demo),
+}
+
+/// Serving, without a subcommand.
+#[derive(Debug, clap::Args)]
+pub(super) struct Serve {
+    /// The configuration file
+    #[arg(short = 'f', long, value_name = "FILE", required = true)]
+    pub(super) targets: Option<PathBuf>,
+
+    /// Addresses to listen on, for clients and operators; may be given several times or as a list
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "0.0.0.0",
+        value_delimiter = ','
+    )]
+    pub(super) host: Vec<IpAddr>,
+
+    /// Port for clients
+    #[arg(short, long, default_value_t = 3000)]
+    pub(super) port: u16,
+
+    /// Port for /metrics, /healthz and /readyz
+    #[arg(long, value_name = "PORT", default_value_t = 9090)]
+    pub(super) metrics_port: u16,
+
+    /// Whether /metrics is served; the probes always are
+    #[arg(short, long, value_name = "BOOL", default_value = "true", default_missing_value = "true", num_args = 0..=1, action = ArgAction::Set, value_parser = BoolishValueParser::new())]
+    pub(super) metrics: bool,
+
+    /// Prefix of the HTTP layer's metrics
+    #[arg(long, value_name = "PREFIX", default_value = "onwards", value_parser = prefix)]
+    pub(super) metrics_prefix: String,
+
+    /// Whether a change of the configuration file is taken up; SIGHUP always reloads it
+    #[arg(short, long, value_name = "BOOL", default_value = "true", default_missing_value = "true", num_args = 0..=1, action = ArgAction::Set, value_parser = BoolishValueParser::new())]
+    pub(super) watch: bool,
+
+    /// Seconds after SIGTERM or SIGINT in which requests are still accepted while /readyz fails
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 5,
+        env = "ONWARDS_SHUTDOWN_DELAY_SECS"
+    )]
+    pub(super) shutdown_delay_secs: u64,
+
+    /// Seconds running requests then have to finish, at least 1
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, env = "ONWARDS_SHUTDOWN_TIMEOUT_SECS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) shutdown_timeout_secs: u64,
+
+    /// Most bytes of an unfinished server-sent event that are kept; 0 keeps none
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 65_536,
+        env = "ONWARDS_SSE_BUFFER_LIMIT"
+    )]
+    pub(super) sse_buffer_limit: usize,
+
+    /// Seconds a client has to send a request's head, and an idle connection is kept
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) header_timeout_secs: u64,
+
+    /// Seconds a client has to send the next bytes of a request's body
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) body_timeout_secs: u64,
+
+    /// Threads that serve requests; default: one per processor
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) workers: Option<u16>,
+
+    /// Shape of the log lines on standard error; RUST_LOG filters them
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    pub(super) log_format: Format,
+}
+
+/// Checking a file.
+#[derive(Debug, clap::Args)]
+pub(super) struct Check {
+    /// The configuration file
+    pub(super) file: PathBuf,
+    /// Print what the file means with all defaults and inheritance applied, as JSON without secrets
+    #[arg(long)]
+    pub(super) print: bool,
+}
+
+/// Trying it out.
+#[derive(Debug, clap::Args)]
+pub(super) struct Demo {
+    /// Send one plain and one streamed request through the gateway, print both answers, and end
+    #[arg(long)]
+    pub(super) once: bool,
+    /// Port on 127.0.0.1; 0 takes a free one
+    #[arg(short, long, default_value_t = 3000)]
+    pub(super) port: u16,
+}
+
+fn prefix(text: &str) -> Result<String, BadPrefix> {
+    Metrics::new(text).map(|_| text.to_owned())
+}

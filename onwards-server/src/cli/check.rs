@@ -1,0 +1,53 @@
+//! `check`: would the gateway start with this file?
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use onwards_config::{Problem, Severity};
+
+use super::args::Check;
+use super::{outline, run};
+use crate::secrets::Surroundings;
+use crate::{House, Settings};
+
+pub(super) fn run(
+    args: &Check,
+    out: &mut impl Write,
+    err: &mut impl Write,
+) -> anyhow::Result<ExitCode> {
+    let text = run::read(&args.file)?;
+    // Compiling finds what reading cannot, so the whole way is gone.
+    let loaded = match House::new(Settings::default())?.load(&text) {
+        Ok(loaded) => loaded,
+        Err(problems) => {
+            tell(err, &problems.0)?;
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    tell(err, &loaded.warnings)?;
+    if args.print {
+        let read = onwards_config::read(&text, &Surroundings)
+            .context("the file changed its meaning while it was read")?;
+        writeln!(out, "{:#}", outline::gateway(&read.gateway))?;
+    } else {
+        writeln!(
+            out,
+            "{}: good, {} targets",
+            args.file.display(),
+            loaded.targets
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell(err: &mut impl Write, problems: &[Problem]) -> std::io::Result<()> {
+    for problem in problems {
+        let kind = match problem.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        writeln!(err, "{kind}: {problem}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! Serving: builds the house, opens its doors, and waits for the end.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use hyper::service::service_fn;
+use hyper_util::service::TowerToHyperService;
+use onwards_config::Problems;
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+
+use super::args::Serve;
+use crate::listen::{self, Listener};
+use crate::reload::{self, Applied, Reloader};
+use crate::shutdown::{self, Ending, Plan, Readiness, Signals};
+use crate::{House, Settings, logs, ops};
+
+pub(super) fn run(args: &Serve) -> anyhow::Result<ExitCode> {
+    let path = args
+        .targets
+        .as_deref()
+        .context("no configuration file is named")?;
+    logs::start(args.log_format);
+    let text = read(path)?;
+    let runtime = runtime(args.workers)?;
+    let ending = runtime.block_on(serve(args, path, text));
+    runtime.shutdown_background(); // what is left was cut off on purpose
+    ending
+}
+
+/// The text of a configuration file.
+pub(super) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    match std::fs::read(path) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            bail!("the configuration file {} does not exist", path.display())
+        }
+        Err(error) => Err(error).with_context(|| {
+            format!(
+                "the targets could not be built: cannot read {}",
+                path.display()
+            )
+        }),
+    }
+}
+
+/// The threads everything runs on.
+pub(super) fn runtime(workers: Option<u16>) -> anyhow::Result<Runtime> {
+    let mut builder = Builder::new_multi_thread();
+    if let Some(workers) = workers {
+        builder.worker_threads(workers.into());
+    }
+    builder.enable_all().build().context("cannot start threads")
+}
+
+/// Opens the door for clients.
+pub(super) fn open(
+    house: &Arc<House>,
+    sockets: Vec<TcpListener>,
+    settings: listen::Settings,
+) -> Listener {
+    let house = Arc::clone(house);
+    Listener::open(
+        sockets,
+        settings,
+        service_fn(move |request| {
+            let house = Arc::clone(&house);
+            async move { Ok(crate::serve(&house, request).await) }
+        }),
+    )
+}
+
+async fn serve(args: &Serve, path: &Path, text: Vec<u8>) -> anyhow::Result<ExitCode> {
+    let house = House::new(Settings {
+        sse_buffer_limit: args.sse_buffer_limit,
+        body_timeout: Duration::from_secs(args.body_timeout_secs),
+        metrics_prefix: args.metrics_prefix.clone(),
+        ..Settings::default()
+    })?;
+    let applied = load(&house, &text).map_err(|problems| {
+        anyhow!(
+            "the targets could not be built from {}:\n{problems}",
+            path.display()
+        )
+    })?;
+    for warning in &applied.warnings {
+        tracing::warn!(file = %path.display(), "{warning}");
+    }
+    tracing::info!(file = %path.display(), targets = applied.targets, watch = args.watch, "configuration loaded");
+
+    let mut signals = Signals::new().context("cannot handle signals")?;
+    let readiness = Readiness::default();
+    let at = |port| {
+        args.host
+            .iter()
+            .map(|&host| SocketAddr::new(host, port))
+            .collect::<Vec<_>>()
+    };
+    let operators = listen::bind(&at(args.metrics_port)).await?;
+    let clients = listen::bind(&at(args.port)).await?;
+    let limits = listen::Settings {
+        header_timeout: Duration::from_secs(args.header_timeout_secs),
+        ..listen::Settings::default()
+    };
+
+    let reloading = Arc::clone(&house);
+    let _reloader = Reloader::start(
+        reload::Settings {
+            path: path.to_owned(),
+            current: text,
+            watch: args.watch,
+        },
+        move |text: &[u8]| load(&reloading, text),
+    )
+    .context("cannot handle SIGHUP")?;
+    let registry = args.metrics.then(|| house.metrics().registry().clone());
+    let operators = Listener::open(
+        operators,
+        limits,
+        TowerToHyperService::new(ops::router(registry, readiness.clone())),
+    );
+    let clients = open(&house, clients, limits);
+    tracing::info!(clients = ?clients.addresses(), operators = ?operators.addresses(), metrics = args.metrics, "listening");
+
+    let plan = Plan {
+        delay: Duration::from_secs(args.shutdown_delay_secs),
+        timeout: Duration::from_secs(args.shutdown_timeout_secs),
+    };
+    Ok(ended(
+        shutdown::run(&mut signals, &readiness, plan, clients, operators).await,
+        args.shutdown_timeout_secs,
+    ))
+}
+
+fn load(house: &House, text: &[u8]) -> Result<Applied, Problems> {
+    let loaded = house.load(text)?;
+    let warnings = loaded.warnings.iter().map(ToString::to_string).collect();
+    Ok(Applied {
+        generation: loaded.generation,
+        targets: loaded.targets,
+        warnings,
+    })
+}
+
+fn ended(ending: Ending, timeout_secs: u64) -> ExitCode {
+    match ending {
+        Ending::Drained => {
+            tracing::info!("every request was finished");
+            return ExitCode::SUCCESS;
+        }
+        Ending::Cut(connections) => {
+            tracing::warn!(
+                connections,
+                "the gateway drain deadline was exceeded after {timeout_secs} seconds; connections were cut off"
+            );
+        }
+        Ending::Hurried => tracing::warn!("ended without draining"),
+        Ending::Broken => tracing::error!("ended because a listener stopped"),
+    }
+    ExitCode::FAILURE
+}

@@ -1,0 +1,235 @@
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+
+use super::args::{Check, Demo, Serve};
+use super::*;
+use crate::logs::Format;
+
+fn parse(line: &str) -> Result<Args, ErrorKind> {
+    Args::try_parse_from(line.split_whitespace()).map_err(|error| error.kind())
+}
+
+fn serve(line: &str) -> Serve {
+    parse(&format!("onwards -f c.json {line}"))
+        .unwrap_or_else(|kind| panic!("{line}: {kind}"))
+        .serve
+}
+
+#[test]
+fn the_definition_is_sound() {
+    Args::command().debug_assert();
+}
+
+#[test]
+fn the_defaults() {
+    let serve = serve("");
+    assert_eq!(serve.targets.as_deref(), Some("c.json".as_ref()));
+    assert_eq!(
+        (serve.port, serve.metrics_port, serve.metrics, serve.watch),
+        (3000, 9090, true, true)
+    );
+    assert_eq!(
+        (serve.metrics_prefix.as_str(), serve.sse_buffer_limit),
+        ("onwards", 65_536)
+    );
+    assert_eq!(
+        (serve.shutdown_delay_secs, serve.shutdown_timeout_secs),
+        (5, 300)
+    );
+    assert_eq!(
+        (serve.header_timeout_secs, serve.body_timeout_secs),
+        (30, 60)
+    );
+    assert_eq!((serve.workers, serve.log_format), (None, Format::Text));
+    assert_eq!(serve.host, ["0.0.0.0".parse::<std::net::IpAddr>().unwrap()]);
+}
+
+#[test]
+fn switches_take_a_value_or_none() {
+    for (line, on) in [
+        ("--metrics", true),
+        ("--metrics true", true),
+        ("--metrics=true", true),
+        ("--metrics false", false),
+        ("--metrics=false", false),
+        ("-m false", false),
+        ("-m", true),
+        ("--metrics --port 1", true),
+        ("--metrics false --port 1", false),
+    ] {
+        assert_eq!(serve(line).metrics, on, "{line}");
+        let line = line.replace("--metrics", "--watch").replace("-m", "-w");
+        assert_eq!(serve(&line).watch, on, "{line}");
+    }
+}
+
+#[test]
+fn addresses_come_as_a_list_or_one_by_one() {
+    for line in ["--host 127.0.0.1,::1", "--host 127.0.0.1 --host ::1"] {
+        assert_eq!(
+            serve(line)
+                .host
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>(),
+            ["127.0.0.1", "::1"]
+        );
+    }
+}
+
+#[test]
+fn what_is_wrong_is_refused() {
+    for (line, kind) in [
+        ("onwards", ErrorKind::MissingRequiredArgument),
+        ("onwards --port 1", ErrorKind::MissingRequiredArgument),
+        ("onwards -f a --nope", ErrorKind::UnknownArgument),
+        ("onwards -f a extra", ErrorKind::ArgumentConflict),
+        ("onwards -f a --port 70000", ErrorKind::ValueValidation),
+        ("onwards -f a --port x", ErrorKind::ValueValidation),
+        ("onwards -f a --metrics maybe", ErrorKind::ValueValidation),
+        (
+            "onwards -f a --shutdown-timeout-secs 0",
+            ErrorKind::ValueValidation,
+        ),
+        (
+            "onwards -f a --shutdown-delay-secs -1",
+            ErrorKind::UnknownArgument,
+        ),
+        (
+            "onwards -f a --metrics-prefix a-b",
+            ErrorKind::ValueValidation,
+        ),
+        (
+            "onwards -f a --host example.org",
+            ErrorKind::ValueValidation,
+        ),
+        ("onwards -f a --workers 0", ErrorKind::ValueValidation),
+        ("onwards -f a --log-format xml", ErrorKind::InvalidValue),
+        ("onwards check", ErrorKind::MissingRequiredArgument),
+        ("onwards -f a check b", ErrorKind::ArgumentConflict),
+        ("onwards --help", ErrorKind::DisplayHelp),
+        ("onwards --version", ErrorKind::DisplayVersion),
+    ] {
+        assert_eq!(parse(line).err(), Some(kind), "{line}");
+    }
+    for line in [
+        "onwards -f a --shutdown-delay-secs 0",
+        "onwards -f a --sse-buffer-limit 0",
+        "onwards schema",
+        "onwards demo --once",
+    ] {
+        assert!(parse(line).is_ok(), "{line}");
+    }
+}
+
+/// Exit code success, standard output and standard error of `check`.
+fn checked(text: &str, print: bool) -> (bool, String, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("c.json");
+    std::fs::write(&file, text).unwrap();
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let code = check::run(&Check { file, print }, &mut out, &mut err).unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        format!("{code:?}") == format!("{:?}", ExitCode::SUCCESS),
+        text(out),
+        text(err),
+    )
+}
+
+#[test]
+fn check_tells_every_problem_at_once() {
+    let (good, out, err) = checked(
+        r#"{"targets": {"a": {"url": "nope"}, "b": {"url": "http://b", "weight": -1}}}"#,
+        false,
+    );
+    assert_eq!((good, out.as_str()), (false, ""));
+    assert_eq!(
+        err.lines()
+            .filter(|line| line.starts_with("error: targets."))
+            .count(),
+        2,
+        "{err}"
+    );
+}
+
+#[test]
+fn check_tells_warnings_of_a_good_file() {
+    let (good, out, err) = checked(
+        r#"{"targets": {"a": {"url": "http://a", "urll": 1}}}"#,
+        false,
+    );
+    assert!(good && out.ends_with("c.json: good, 1 targets\n"), "{out}");
+    assert!(err.starts_with("warning: targets.a.urll"), "{err}");
+}
+
+#[test]
+fn check_prints_the_meaning_without_secrets() {
+    let text = r#"{"auth": {"global_keys": ["sk-one"]}, "targets": {"a": {"url": "http://a:80/v1/", "onwards_key": "sk-two", "onwards_model": "b"}}}"#;
+    let (good, out, err) = checked(text, true);
+    assert!(good && !out.contains("sk-"), "{out}{err}");
+    let printed: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let provider = &printed["targets"]["a"]["providers"][0];
+    assert_eq!(
+        (&provider["url"], &provider["model"], &provider["auth"]),
+        (&"http://a/v1".into(), &"b".into(), &"authorization".into())
+    );
+    assert_eq!(
+        (
+            &printed["auth"]["global_keys"],
+            &printed["targets"]["a"]["access"]["keys"]
+        ),
+        (&1.into(), &1.into())
+    );
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = run::read("/nowhere/c.json".as_ref()).unwrap_err();
+    assert_eq!(
+        format!("{error:#}"),
+        "the configuration file /nowhere/c.json does not exist"
+    );
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_error() {
+    for (kind, gone) in [
+        (io::ErrorKind::BrokenPipe, true),
+        (io::ErrorKind::NotFound, false),
+    ] {
+        assert_eq!(is_gone_reader(&io::Error::from(kind).into()), gone);
+    }
+}
+
+#[test]
+fn the_schema_is_json() {
+    let mut out = Vec::new();
+    schema::run(&mut out).unwrap();
+    let schema: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    assert!(schema["properties"]["targets"].is_object(), "{schema}");
+}
+
+#[tokio::test]
+async fn the_demo_answers_both_ways_through_the_whole_gateway() {
+    let mut out = Vec::new();
+    demo::demonstrate(
+        &Demo {
+            once: true,
+            port: 0,
+        },
+        &mut out,
+    )
+    .await
+    .unwrap();
+    let out = String::from_utf8(out).unwrap();
+    assert!(out.contains(r#""content":"Hello from the demo!""#), "{out}");
+    let deltas: Vec<_> = out
+        .lines()
+        .filter(|line| line.starts_with("data: "))
+        .collect();
+    assert!(
+        deltas.len() > 4 && deltas.last() == Some(&"data: [DONE]"),
+        "{out}"
+    );
+}
