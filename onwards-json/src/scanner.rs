@@ -256,7 +256,7 @@ impl<'a> Scanner<'a> {
             }
             (b'}', _) if object => {}
             (b']', _) if !object => {}
-            (_, Due::First) if self.cursor.at < self.text.len() => return Ok(true),
+            (_, Due::First) => return Ok(true),
             _ => return self.expected(Expected::CommaOrEnd),
         }
         self.nest.close();

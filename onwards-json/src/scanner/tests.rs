@@ -108,7 +108,7 @@ fn separators() {
         ("[1,]", 3, Expected::Value),
         ("[1 2]", 3, Expected::CommaOrEnd),
         ("[1", 2, Expected::CommaOrEnd),
-        ("[", 1, Expected::CommaOrEnd),
+        ("[", 1, Expected::Value),
         ("[1}", 2, Expected::CommaOrEnd),
         ("{\"a\":1,}", 7, Expected::Name),
         ("{,}", 1, Expected::Name),
