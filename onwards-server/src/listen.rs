@@ -187,33 +187,38 @@ where
 {
     let mut connections = JoinSet::new();
     let mut close = closing.clone();
+    let welcome = move |connections: &mut JoinSet<()>, stream| {
+        connections.spawn(connection(
+            stream,
+            settings,
+            service.clone(),
+            closing.clone(),
+        ));
+    };
+    let mut troubled = false; // so that a long trouble is told once
     let deadline = loop {
         tokio::select! {
             deadline = told_to_close(&mut close) => break deadline,
             Some(ended) = connections.join_next(), if !connections.is_empty() => report(ended),
             accepted = socket.accept() => match accepted {
-                Ok((stream, _)) => drop(connections.spawn(connection(stream, settings, service.clone(), closing.clone()))),
+                Ok((stream, _)) => {
+                    troubled = false;
+                    welcome(&mut connections, stream);
+                }
                 Err(error) if is_about_the_client(&error) => {}
                 Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
+                    if !troubled {
+                        tracing::warn!(%error, "cannot accept connections");
+                    }
+                    troubled = true;
                     sleep(ACCEPT_REST).await;
                 }
             },
         }
     };
     for _ in 0..QUEUE {
-        match poll_fn(|cx| match socket.poll_accept(cx) {
-            Poll::Ready(accepted) => Poll::Ready(Some(accepted)),
-            Poll::Pending => Poll::Ready(None),
-        })
-        .await
-        {
-            Some(Ok((stream, _))) => drop(connections.spawn(connection(
-                stream,
-                settings,
-                service.clone(),
-                closing.clone(),
-            ))),
+        match accepted_already(&socket).await {
+            Some(Ok((stream, _))) => welcome(&mut connections, stream),
             Some(Err(_)) => {}
             None => break,
         }
@@ -227,6 +232,15 @@ where
     let cut = connections.len();
     connections.shutdown().await;
     cut
+}
+
+/// A connection the kernel holds ready, without waiting for one.
+async fn accepted_already(socket: &TcpListener) -> Option<io::Result<(TcpStream, SocketAddr)>> {
+    poll_fn(|cx| match socket.poll_accept(cx) {
+        Poll::Ready(accepted) => Poll::Ready(Some(accepted)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
 }
 
 /// Completes when the door is to close, with the deadline; without one if the listener was dropped.
