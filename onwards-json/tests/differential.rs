@@ -79,15 +79,27 @@ fn check(text: &[u8]) {
         let map: Map<_, _> = members
             .map(|m| (m.name().into_owned(), tree(m.value())))
             .collect();
-        // Compared as text: doubles may differ in the last bit, which the oracle does not promise.
-        if !shown.contains(['e', 'E', '.']) && map.values().all(|value| !value.is_f64()) {
-            assert_eq!(map, theirs, "{shown}");
-        } else {
-            assert_eq!(
-                map.keys().collect::<Vec<_>>(),
-                theirs.keys().collect::<Vec<_>>()
-            );
+        assert!(same(&Tree::Object(map), &Tree::Object(theirs)), "{shown}");
+    }
+}
+
+/// Equal, but for the last bits of doubles, which the oracle does not promise.
+fn same(a: &Tree, b: &Tree) -> bool {
+    match (a, b) {
+        (Tree::Array(a), Tree::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
         }
+        (Tree::Object(a), Tree::Object(b)) => {
+            a.len() == b.len()
+                && a.iter()
+                    .zip(b)
+                    .all(|((a_name, a), (b_name, b))| a_name == b_name && same(a, b))
+        }
+        (Tree::Number(a), Tree::Number(b)) if a.is_f64() && b.is_f64() => {
+            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+            a == b || (a - b).abs() <= 4.0 * f64::EPSILON * a.abs()
+        }
+        (a, b) => a == b,
     }
 }
 
@@ -313,6 +325,9 @@ proptest! {
         const BYTES: &[u8] = b"{}[]:,\"\\ \n0123456789-+.eEtrufalsn\x00\x1f\x7f\x80\xc3\xed\xf0";
         let mut text = text.into_bytes();
         for (place, kind, byte) in damage {
+            if text.is_empty() {
+                break;
+            }
             let at = place.index(text.len());
             let byte = *byte.get(BYTES);
             match kind {
