@@ -97,7 +97,7 @@ fn same(a: &Tree, b: &Tree) -> bool {
         }
         (Tree::Number(a), Tree::Number(b)) if a.is_f64() && b.is_f64() => {
             let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
-            a == b || (a - b).abs() <= 4.0 * f64::EPSILON * a.abs()
+            a == b || (a - b).abs() <= 4.0 * f64::EPSILON * a.abs() + f64::MIN_POSITIVE
         }
         (a, b) => a == b,
     }
