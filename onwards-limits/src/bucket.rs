@@ -21,8 +21,8 @@
 //! * **Cancel, refusal further on**: [`Bucket::give_back`] undoes one `take` exactly, as if it
 //!   had not happened. It never fills beyond `burst`.
 //! * **Reload**: [`Bucket::set_rate`] with an equal rate changes nothing. With another one the
-//!   level in tokens stays, cut to the new burst; a larger burst fills at the new rate and is
-//!   not granted at once, so that editing a file mints no requests.
+//!   level in tokens stays, cut to a smaller burst; a larger burst brings the tokens it has more,
+//!   so that what was spent stays spent: 1 of 1 spent, then a burst of 50, leaves 49.
 //! * **Clock backwards**: an older `now` counts as the newest seen; nothing is minted twice.
 //! * **Zero**: neither rate nor burst can be zero ([`Rate::new`]).
 //!
@@ -120,7 +120,8 @@ impl Bucket {
         state.level = (state.level + state.units.token).min(state.units.full);
     }
 
-    /// Changes rate and burst, keeping the tokens that are there (cut to the new burst).
+    /// Changes rate and burst, keeping the tokens that are there: cut to a smaller burst, and with
+    /// the tokens that a larger burst has more.
     ///
     /// With an equal rate this changes nothing.
     pub fn set_rate(&self, rate: Rate, now: Duration) {
@@ -135,9 +136,10 @@ impl Bucket {
         } else {
             part >> (old.scale - new.scale)
         };
+        let more = u128::from(rate.burst().saturating_sub(state.rate.burst())) * new.token;
         state.rate = rate;
         state.units = new;
-        state.level = (whole * new.token + part).min(new.full);
+        state.level = (whole * new.token + part + more).min(new.full);
     }
 
     /// The rate and burst in force.

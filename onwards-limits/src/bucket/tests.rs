@@ -117,13 +117,14 @@ fn extremes_neither_overflow_nor_stall() {
             bucket.set_rate(rate(1e-300, 1), Duration::MAX);
             assert!(bucket.level(Duration::MAX) <= 1.0);
             bucket.set_rate(rate(7.3, u32::MAX), Duration::ZERO);
-            assert!(bucket.level(Duration::ZERO) <= 1.0);
+            assert!(bucket.level(Duration::ZERO) <= f64::from(u32::MAX));
         }
     }
     let slow = Bucket::new(rate(f64::MIN_POSITIVE, u32::MAX), Duration::ZERO);
     slow.set_rate(rate(f64::MIN_POSITIVE, 1), Duration::ZERO);
     slow.take(Duration::ZERO).unwrap();
     slow.set_rate(rate(f64::MIN_POSITIVE, u32::MAX), Duration::ZERO);
+    assert_eq!(slow.gauge(Duration::ZERO).remaining, u32::MAX - 1);
     assert_eq!(slow.gauge(Duration::ZERO).reset, Duration::MAX);
 }
 
@@ -141,7 +142,7 @@ fn polling_an_empty_slow_bucket_loses_no_time() {
 }
 
 #[test]
-fn reload_keeps_cuts_and_does_not_top_up() {
+fn reload_keeps_what_was_spent_and_cuts() {
     let bucket = Bucket::new(rate(2.0, 10), Duration::ZERO);
     for _ in 0..5 {
         bucket.take(Duration::ZERO).unwrap();
@@ -149,15 +150,16 @@ fn reload_keeps_cuts_and_does_not_top_up() {
     bucket.set_rate(rate(2.0, 10), ms(250));
     assert_eq!(bucket.level(ms(250)), 5.5);
     bucket.set_rate(rate(0.75, 20), ms(250));
-    assert_eq!(bucket.level(ms(250)), 5.5);
-    assert_eq!(bucket.level(ms(1250)), 6.25);
+    assert_eq!(bucket.level(ms(250)), 15.5);
+    assert_eq!(bucket.level(ms(1250)), 16.25);
     bucket.set_rate(rate(3.0, 20), ms(1250));
-    assert_eq!(bucket.level(ms(1250)), 6.25);
+    assert_eq!(bucket.level(ms(1250)), 16.25);
     bucket.set_rate(rate(1000.0, 3), ms(1250));
     assert_eq!(bucket.level(ms(1250)), 3.0);
     assert_eq!(bucket.rate(), rate(1000.0, 3));
+    assert_eq!(bucket.take(ms(1250)), Ok(()));
     bucket.set_rate(rate(1.0, 9), ms(1250));
-    assert_eq!(bucket.level(ms(1250)), 3.0);
+    assert_eq!(bucket.level(ms(1250)), 8.0);
     assert_eq!(bucket.level(ms(9000)), 9.0);
 }
 
