@@ -125,7 +125,7 @@ fn extremes_neither_overflow_nor_stall() {
     slow.take(Duration::ZERO).unwrap();
     slow.set_rate(rate(f64::MIN_POSITIVE, u32::MAX), Duration::ZERO);
     assert_eq!(slow.gauge(Duration::ZERO).remaining, u32::MAX - 1);
-    assert_eq!(slow.gauge(Duration::ZERO).reset, Duration::MAX);
+    assert!(slow.gauge(Duration::ZERO).reset >= Duration::from_secs(1 << 62));
 }
 
 #[test]
