@@ -40,7 +40,12 @@ fn documents(root: &Path) -> Result<Vec<(&'static str, String)>> {
             papers::with_block(&text, block, &body).with_context(|| format!("in {name}"))?,
         ))
     };
+    let mut schema =
+        serde_json::to_string_pretty(&onwards_config::schema()).context("writing the schema")?;
+    schema.push('\n');
     Ok(vec![
+        ("docs/config.schema.json", schema),
+        ("docs/config.md", onwards_config::reference()),
         block("ARCHITECTURE.md", "layers", layers::markdown())?,
         block("docs/operations.md", "metrics", metrics::markdown(root)?)?,
     ])

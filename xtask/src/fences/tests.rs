@@ -22,7 +22,14 @@ fn configurations_are_told_from_other_code() {
 #[test]
 fn a_warning_counts_as_a_problem() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("a.md"), "\n```json\n{\"targets\": {}, \"extra\": 1}\n```\n").unwrap();
+    std::fs::write(
+        folder.path().join("a.md"),
+        "\n```json\n{\"targets\": {}, \"extra\": 1}\n```\n",
+    )
+    .unwrap();
     let problems = check(folder.path(), &[PathBuf::from("a.md")]).unwrap();
-    assert!(problems.len() == 1 && problems[0].starts_with("a.md:2: "), "{problems:?}");
+    assert!(
+        problems.len() == 1 && problems[0].starts_with("a.md:2: "),
+        "{problems:?}"
+    );
 }
