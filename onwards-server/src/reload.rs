@@ -70,32 +70,44 @@ impl Reloader {
         A: FnMut(&[u8]) -> Result<Applied, E> + Send + 'static,
         E: Display,
     {
-        let hangup = signal(SignalKind::hangup())?;
+        let look_every = settings.watch.then_some(LOOK_EVERY);
+        Self::begin(settings, look_every, apply)
+    }
+
+    fn begin<A, E>(
+        settings: Settings,
+        look_every: Option<Duration>,
+        mut apply: A,
+    ) -> io::Result<Self>
+    where
+        A: FnMut(&[u8]) -> Result<Applied, E> + Send + 'static,
+        E: Display,
+    {
+        let Settings {
+            path,
+            current,
+            watch,
+        } = settings;
+        let hangup = Hangup::Signal(signal(SignalKind::hangup())?);
+        let (watch, stirred) = if watch {
+            Watch::start(&path)
+        } else {
+            Watch::none()
+        };
+        let triggers = Triggers {
+            stirred,
+            hangup,
+            look_every,
+        };
         let mut task = JoinSet::new();
         task.spawn(async move {
-            let Settings {
-                path,
-                current,
-                watch,
-            } = settings;
-            let (watch, stirred) = if watch {
-                Watch::start(&path)
-            } else {
-                Watch::none()
-            };
-            let look_every = watch.as_ref().map(|_| LOOK_EVERY);
-            let source = File { path, watch };
             run(
-                source,
-                Triggers {
-                    stirred,
-                    hangup: Hangup::Signal(hangup),
-                    look_every,
-                },
+                File { path, watch },
+                triggers,
                 Judge::new(&current),
-                apply,
+                &mut apply,
             )
-            .await;
+            .await
         });
         Ok(Self { _task: task })
     }
