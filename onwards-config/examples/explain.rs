@@ -2,8 +2,9 @@
 //!
 //! `cargo run -p onwards-config --example explain -- config.json`
 
+use std::io::{self, Write};
 use std::process::ExitCode;
-use std::{env, fs, io};
+use std::{env, fs};
 
 /// The process's own environment and disk.
 struct Own;
@@ -18,29 +19,27 @@ impl onwards_config::Secrets for Own {
     }
 }
 
-fn main() -> ExitCode {
+fn main() -> io::Result<ExitCode> {
     let Some(path) = env::args().nth(1) else {
         eprintln!("usage: explain FILE");
-        return ExitCode::from(2);
+        return Ok(ExitCode::from(2));
     };
-    let text = match fs::read(&path) {
-        Ok(text) => text,
-        Err(error) => {
-            eprintln!("{path}: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
+    let text = fs::read(path)?;
     match onwards_config::read(&text, &Own) {
         Ok(loaded) => {
             for warning in &loaded.warnings {
                 eprintln!("warning: {warning}");
             }
-            eprintln!("{:#?}", loaded.gateway);
-            ExitCode::SUCCESS
+            writeln!(
+                io::stdout(),
+                "{:#}",
+                onwards_config::redacted(&loaded.gateway)
+            )?;
+            Ok(ExitCode::SUCCESS)
         }
         Err(problems) => {
             eprintln!("{problems}");
-            ExitCode::FAILURE
+            Ok(ExitCode::FAILURE)
         }
     }
 }

@@ -254,3 +254,6 @@ fn base_path(path: &str) -> Result<String, &'static str> {
     }
     Ok(path.to_owned())
 }
+
+#[cfg(test)]
+mod tests;

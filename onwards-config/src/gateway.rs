@@ -132,7 +132,7 @@ pub enum Access {
 
 /// How the first provider is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema)]
-#[schemars(rename_all = "snake_case")]
+#[schemars(rename = "strategy", rename_all = "snake_case")]
 pub enum Strategy {
     /// By chance, in proportion to the weights.
     #[default]
@@ -230,7 +230,7 @@ pub struct Backoff {
 
 /// How chance shortens a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema)]
-#[schemars(rename_all = "snake_case")]
+#[schemars(rename = "jitter", rename_all = "snake_case")]
 pub enum Jitter {
     /// Not at all.
     None,

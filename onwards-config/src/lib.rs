@@ -23,10 +23,11 @@
 //!
 //! Invariants:
 //! - a `Gateway` exists only if the file has no error; every range in its docs holds;
-//! - no problem and no `Debug` holds the content of a secret;
+//! - no problem, no `Debug` and no output of [`redacted`] holds the content of a secret;
 //! - [`read`] never panics, whatever the bytes;
 //! - the schema and the reader know the same members (tested both ways).
 
+use locate::{Places, Ruler};
 use node::{Issue, Node, Reading};
 use path::Path;
 
@@ -39,6 +40,7 @@ mod secret;
 
 mod json;
 mod locate;
+mod members;
 mod node;
 mod path;
 mod unbuilt;
@@ -47,6 +49,8 @@ mod normal;
 mod read;
 mod spec;
 
+mod redact;
+mod reference;
 mod schema;
 
 pub use endpoint::{Endpoint, HttpEndpoint, Scheme};
@@ -56,6 +60,8 @@ pub use gateway::{
     ReasoningWrite, RoutingRule, StatusPattern, Strategy, Target,
 };
 pub use problem::{Position, Problem, Problems, Severity};
+pub use redact::redacted;
+pub use reference::reference;
 pub use schema::schema;
 pub use secret::{Secret, Secrets};
 pub use unbuilt::UNBUILT;
@@ -76,20 +82,8 @@ pub struct Loaded {
 /// gives exactly one problem. In the order of the text.
 pub fn read(text: &[u8], secrets: &dyn Secrets) -> Result<Loaded, Problems> {
     let text = decoded(text)?;
-    let json = parsed(text)?;
-    let reading = Reading::new(secrets);
-    let root = Node {
-        json: &json,
-        path: Path::root(),
-        reading: &reading,
-    };
-    let gateway = read::config(&root).map(|config| normal::gateway(config, &reading));
-    let mut problems: Vec<Problem> = reading
-        .into_issues()
-        .into_iter()
-        .map(|issue| placed(issue, text))
-        .collect();
-    problems.sort_by_key(|problem| problem.position);
+    let (gateway, issues) = meaning(&parsed(text)?, secrets);
+    let problems = placed(issues, text);
     match gateway {
         Some(gateway)
             if problems
@@ -105,19 +99,54 @@ pub fn read(text: &[u8], secrets: &dyn Secrets) -> Result<Loaded, Problems> {
     }
 }
 
+/// What a document means, and all that is wrong with it; with errors the meaning is not to be used.
+fn meaning(json: &json::Json, secrets: &dyn Secrets) -> (Option<Gateway>, Vec<Issue>) {
+    let reading = Reading::new(secrets);
+    let root = Node {
+        json,
+        path: Path::root(),
+        reading: &reading,
+    };
+    let gateway = read::config(&root).map(|config| normal::gateway(config, &reading));
+    (gateway, reading.into_issues())
+}
+
+/// Problems in the order of the text.
+fn placed(issues: Vec<Issue>, text: &str) -> Vec<Problem> {
+    if issues.is_empty() {
+        return Vec::new();
+    }
+    let places = Places::of(text);
+    let mut issues: Vec<_> = issues
+        .into_iter()
+        .map(|issue| (places.offset(&issue.at.steps()), issue))
+        .collect();
+    issues.sort_by_key(|(offset, _)| *offset);
+    let mut ruler = Ruler::new(text);
+    let place = |(offset, issue): (usize, Issue)| Problem {
+        severity: issue.severity,
+        path: issue.at.to_string(),
+        position: Some(ruler.position(offset)),
+        found: issue.found,
+        expected: issue.expected,
+        hint: issue.hint,
+    };
+    issues.into_iter().map(place).collect()
+}
+
 fn decoded(text: &[u8]) -> Result<&str, Problems> {
     let expected = "JSON in UTF-8 without a byte order mark";
     match std::str::from_utf8(text) {
         Ok(decoded) if decoded.starts_with('\u{feff}') => Err(syntax(
             "a byte order mark",
             expected,
-            locate::position(decoded, 0),
+            Position { line: 1, column: 1 },
         )),
         Ok(decoded) => Ok(decoded),
         Err(error) => {
             let valid = text.get(..error.valid_up_to()).unwrap_or_default();
             let valid = String::from_utf8_lossy(valid);
-            let position = locate::position(&valid, valid.len());
+            let position = Ruler::new(&valid).position(valid.len());
             Err(syntax("bytes that are not UTF-8", expected, position))
         }
     }
@@ -127,32 +156,24 @@ fn parsed(text: &str) -> Result<json::Json, Problems> {
     serde_json::from_str(text).map_err(|error| {
         let position = Position {
             line: error.line(),
-            column: error.column(),
+            column: error.column().max(1),
         };
         let message = error.to_string();
         let found = message.split(" at line ").next().unwrap_or_default();
         syntax(
             &format!("a syntax error ({found})"),
             "a JSON object",
-            Some(position),
+            position,
         )
     })
 }
 
-fn syntax(found: &str, expected: &str, position: Option<Position>) -> Problems {
+fn syntax(found: &str, expected: &str, position: Position) -> Problems {
     Problems(vec![Problem {
-        position,
+        position: Some(position),
         ..Problem::new("", found, expected)
     }])
 }
 
-fn placed(issue: Issue, text: &str) -> Problem {
-    Problem {
-        severity: issue.severity,
-        path: issue.at.to_string(),
-        position: locate::locate(text, &issue.at.steps()),
-        found: issue.found,
-        expected: issue.expected,
-        hint: issue.hint,
-    }
-}
+#[cfg(test)]
+mod tests;

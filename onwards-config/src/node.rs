@@ -2,13 +2,14 @@
 //! `None`; the reader goes on with a placeholder, so that one pass finds everything.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use crate::json::Json;
+use crate::members::{Members, object_of};
 use crate::path::Path;
-use crate::problem::{Severity, nearest};
+use crate::problem::{Severity, did_you_mean, nearest, quote};
 use crate::secret::{Secret, Secrets, Written, without_line_end, written};
-use crate::unbuilt;
 
 /// What all parts of one reading share.
 pub(crate) struct Reading<'s> {
@@ -215,209 +216,60 @@ impl<'a> Node<'a> {
         })
     }
 
+    /// The elements of an array. What is there instead is not shown: it may be a secret without its brackets.
     pub(crate) fn elements(&self, expected: &str) -> Option<Vec<Node<'a>>> {
         let Json::Array(elements) = self.json else {
-            return self.wrong(expected);
+            return self.wrong_unseen(self.json.kind(), expected);
         };
-        let child = |(index, json)| Node {
-            json,
-            path: self.path.element(index),
-            reading: self.reading,
-        };
-        Some(elements.iter().enumerate().map(child).collect())
+        Some(
+            elements
+                .iter()
+                .enumerate()
+                .map(|(index, json)| self.child(self.path.element(index), json))
+                .collect(),
+        )
     }
 
-    /// The members of an object with free names; of duplicates the last.
+    /// The members of an object with free names; of duplicates the last. What is there instead is not shown
+    /// either.
     pub(crate) fn entries(&self, expected: &str) -> Option<Vec<(&'a str, Node<'a>)>> {
         let Json::Object(members) = self.json else {
-            return self.wrong(expected);
+            return self.wrong_unseen(self.json.kind(), expected);
         };
         let mut entries: Vec<(&'a str, Node<'a>)> = Vec::with_capacity(members.len());
+        let mut places: HashMap<&str, usize> = HashMap::with_capacity(members.len());
         for (name, json) in members {
-            let node = Node {
-                json,
-                path: self.path.member(name),
-                reading: self.reading,
-            };
-            match entries.iter_mut().find(|(known, _)| known == name) {
-                Some(entry) => {
-                    self.reading.warn(
-                        &node.path,
-                        "the member more than once",
-                        "it once; the last one counts",
-                    );
-                    *entry = (name, node);
-                }
-                None => entries.push((name, node)),
+            let node = self.child(self.path.member(name), json);
+            let known = places
+                .get(name.as_str())
+                .and_then(|place| entries.get_mut(*place));
+            if let Some(entry) = known {
+                self.reading.warn(
+                    &node.path,
+                    "the member more than once",
+                    "it once; the last one counts",
+                );
+                *entry = (name, node);
+            } else {
+                places.insert(name, entries.len());
+                entries.push((name, node));
             }
         }
         Some(entries)
     }
 
+    fn child(&self, path: Path, json: &'a Json) -> Self {
+        Self {
+            json,
+            path,
+            reading: self.reading,
+        }
+    }
+
     /// The members of an object with known names. `kind` is its name in the schema.
     pub(crate) fn object(&self, kind: &'static str) -> Option<Members<'a>> {
-        let entries = self.entries(&format!("an object: {}", readable(kind)))?;
-        let members = Members {
-            kind,
-            path: self.path.clone(),
-            reading: self.reading,
-            entries,
-            known: Vec::new(),
-            missing: Vec::new(),
-        };
-        Some(members)
-    }
-}
-
-/// The members of an object with known names. Whoever asks for a member makes its name known.
-pub(crate) struct Members<'a> {
-    kind: &'static str,
-    pub(crate) path: Path,
-    pub(crate) reading: &'a Reading<'a>,
-    entries: Vec<(&'a str, Node<'a>)>,
-    known: Vec<&'static str>,
-    missing: Vec<(&'static str, &'static str)>,
-}
-
-impl<'a> Members<'a> {
-    /// A member that may be absent; `null` counts as absent.
-    pub(crate) fn get(&mut self, name: &'static str) -> Option<Node<'a>> {
-        self.known.push(name);
-        #[cfg(test)]
-        self.reading
-            .asked
-            .borrow_mut()
-            .entry(self.kind)
-            .or_default()
-            .insert(name);
-        let node = self
-            .entries
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, node)| node.clone())?;
-        if *node.json == Json::Null {
-            return None;
-        }
-        unbuilt::warn(name, &node);
-        Some(node)
-    }
-
-    /// A member that must be there.
-    pub(crate) fn need(&mut self, name: &'static str, expected: &'static str) -> Option<Node<'a>> {
-        let node = self.get(name);
-        if node.is_none() {
-            self.missing.push((name, expected));
-        }
-        node
-    }
-
-    /// Reports members that are missing, and warns about unknown ones.
-    pub(crate) fn done(self) {
-        let expected = format!("a member of {}; it is ignored", readable(self.kind));
-        self.finish(Severity::Warning, &expected);
-    }
-
-    /// Reports members that are missing or unknown.
-    pub(crate) fn done_closed(self) {
-        let known: Vec<_> = self.known.iter().map(|name| quote(name)).collect();
-        self.finish(Severity::Error, &format!("one of {}", known.join(", ")));
-    }
-
-    fn finish(self, severity: Severity, expected: &str) {
-        let unknown: Vec<_> = self
-            .entries
-            .iter()
-            .filter(|(name, _)| !self.known.contains(name))
-            .collect();
-        for (name, expected) in &self.missing {
-            let meant = nearest(name, unknown.iter().map(|(name, _)| *name));
-            let hint = meant.map(|meant| format!("is {} misspelt?", quote(meant)));
-            self.reading.push(
-                Severity::Error,
-                &self.path.member(name),
-                "nothing".into(),
-                (*expected).into(),
-                hint,
-            );
-        }
-        for (name, node) in unknown {
-            let hint = nearest(name, self.known.iter().copied())
-                .map(did_you_mean)
-                .or_else(|| misplaced(self.kind, name).map(str::to_owned));
-            self.reading.push(
-                severity,
-                &node.path,
-                "an unknown member".into(),
-                expected.into(),
-                hint,
-            );
-        }
-    }
-}
-
-/// Where a member belongs that stands in the wrong object.
-fn misplaced(kind: &str, name: &str) -> Option<&'static str> {
-    const PROVIDER: &[&str] = &[
-        "url",
-        "onwards_key",
-        "onwards_model",
-        "upstream_auth_header_name",
-        "upstream_auth_header_prefix",
-        "propagate_trace_context",
-        "reasoning_translation",
-        "request_timeout_secs",
-        "connect_timeout_ms",
-        "idle_timeout_ms",
-        "accepts_scheduling_priority",
-        "weight",
-        "name",
-    ];
-    const POOL: &[&str] = &[
-        "keys",
-        "strategy",
-        "fallback",
-        "providers",
-        "routing_rules",
-        "inflight_limit",
-        "account_inflight_limits",
-        "batch_inflight_limit",
-        "rate_limit",
-        "concurrency_limit",
-        "response_headers",
-        "sanitize_response",
-        "trusted",
-    ];
-    match kind {
-        "pool" if PROVIDER.contains(&name) => Some("it belongs in the entries of `providers`"),
-        "provider" if POOL.contains(&name) => Some("it belongs beside `providers`"),
-        "named_pools" if POOL.contains(&name) => {
-            Some("it belongs in the pools, beside `providers`")
-        }
-        "target" | "single_target" if name == "strict_mode" => {
-            Some("it belongs at the top of the file")
-        }
-        _ => None,
-    }
-}
-
-fn did_you_mean(name: &str) -> String {
-    format!("did you mean {}?", quote(name))
-}
-
-fn quote(name: &str) -> String {
-    format!("`{name}`")
-}
-
-/// An object of a kind, as words.
-fn readable(kind: &str) -> String {
-    match kind {
-        "config" => "the configuration".to_owned(),
-        "single_target" => "a target with `url`".to_owned(),
-        "named_pools" => "a target with `pools`".to_owned(),
-        "provider" | "pool" | "key_definition" | "routing_rule" => {
-            format!("a {}", kind.replace('_', " "))
-        }
-        member => quote(member),
+        let entries = self.entries(&object_of(kind))?;
+        Some(Members::new(kind, self, entries))
     }
 }
 

@@ -89,7 +89,7 @@ impl fmt::Display for Problem {
 
 /// Everything wrong with a file that cannot be used: at least one error, and the warnings, in the order
 /// of the text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Problems(pub Vec<Problem>);
 
 /// One problem per line, warnings marked.
@@ -108,17 +108,25 @@ impl fmt::Display for Problems {
     }
 }
 
-impl std::error::Error for Problems {}
-
-/// The known name a misspelt one was probably meant to be.
+/// The known name a misspelt one was probably meant to be: at most one slip per three letters.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = plain(name);
     known
         .into_iter()
         .map(|candidate| (distance(&name, &plain(candidate)), candidate))
-        .filter(|(distance, candidate)| *distance <= (candidate.len() / 3).max(1))
+        .filter(|(distance, candidate)| *distance <= candidate.len() / 3)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// A question that suggests a name.
+pub(crate) fn did_you_mean(name: &str) -> String {
+    format!("did you mean {}?", quote(name))
+}
+
+/// A name in running text.
+pub(crate) fn quote(name: &str) -> String {
+    format!("`{name}`")
 }
 
 /// Lower case, with one kind of separator.
@@ -160,3 +168,6 @@ fn distance(a: &[char], b: &[char]) -> usize {
     }
     above.last().copied().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests;

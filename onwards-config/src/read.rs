@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::gateway::RateLimit;
-use crate::node::{Given, Members, Node};
+use crate::members::Members;
+use crate::node::{Given, Node};
 use crate::secret::Secret;
 use crate::spec::{Auth, Config, HttpPool, KeyDefinition, Proxy};
 
@@ -19,7 +20,7 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Reads the whole document; with problems reported, the result is only good for finding more of them.
 pub(crate) fn config(node: &Node<'_>) -> Option<Config> {
     let mut m = node.object("config")?;
-    m.get("$schema");
+    read(&mut m, "$schema", Node::string);
     let targets = m
         .need("targets", "an object of aliases")
         .map(|node| target::targets(&node))

@@ -2,19 +2,20 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 /// A secret of the configuration: a caller's key, a provider's key or a proxy URL.
 ///
 /// `Debug` shows `Secret(***)`; there is no `Display`, no serialisation and no `==`, so the text gets
 /// out only through [`Secret::expose`] and comparing it is a decision of the caller (in constant time
-/// where an attacker could measure it).
+/// where an attacker could measure it). Clones share the text.
 #[derive(Clone)]
-pub struct Secret(Box<str>);
+pub struct Secret(Arc<str>);
 
 impl Secret {
     /// Wraps a text.
     #[must_use]
-    pub fn new(text: impl Into<Box<str>>) -> Self {
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
     }
 
@@ -107,3 +108,6 @@ pub(crate) fn without_line_end(mut text: String) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests;

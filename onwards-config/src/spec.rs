@@ -70,10 +70,16 @@ pub(crate) struct Proxy {
     #[schemars(extend("default" = false))]
     pub(crate) from_environment: Option<bool>,
     /// Proxy for `http` providers, `http://[user:password@]host[:port]`. A secret.
-    #[schemars(with = "Option<String>")]
+    #[schemars(
+        with = "Option<String>",
+        regex(pattern = r"^([hH][tT][tT][pP][sS]?://[^/?#]+/?|\$\{[^}]+\})$")
+    )]
     pub(crate) http: Option<Secret>,
     /// Proxy for `https` providers, likewise. A secret.
-    #[schemars(with = "Option<String>")]
+    #[schemars(
+        with = "Option<String>",
+        regex(pattern = r"^([hH][tT][tT][pP][sS]?://[^/?#]+/?|\$\{[^}]+\})$")
+    )]
     pub(crate) https: Option<Secret>,
     /// Hosts, domains and address ranges reached directly, separated by commas.
     #[schemars(with = "Option<String>")]
@@ -190,7 +196,7 @@ pub(crate) struct Upstream {
     /// information and no fragment; a query is dropped.
     #[schemars(
         with = "String",
-        regex(pattern = r"^([hH][tT][tT][pP][sS]?://[^@#]+|builtin:echo)$")
+        regex(pattern = r"^([hH][tT][tT][pP][sS]?://[^/?#@]+([/?][^#]*)?|builtin:echo)$")
     )]
     pub(crate) url: Endpoint,
     /// Label of the provider in metrics and logs, unique in its pool.
@@ -202,7 +208,7 @@ pub(crate) struct Upstream {
     /// Model name sent to the provider. Without it the caller's is sent.
     pub(crate) onwards_model: Option<String>,
     /// Header the key is sent in.
-    #[schemars(with = "Option<String>", regex(pattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"), extend("default" = "Authorization"))]
+    #[schemars(with = "Option<String>", regex(pattern = "^[!#-'*+.0-9A-Z^-z|~-]+$"), extend("default" = "Authorization"))]
     pub(crate) upstream_auth_header_name: Option<HeaderName>,
     /// What stands before the key in that header.
     #[schemars(extend("default" = "Bearer "))]
@@ -269,7 +275,8 @@ pub(crate) struct Serving {
     pub(crate) routing_rules: Option<Vec<RoutingRule>>,
     /// Realtime requests each account may have in flight on the alias. Without it: any number.
     pub(crate) inflight_limit: Option<u32>,
-    /// The same for single accounts, by account.
+    /// Realtime requests single accounts may have in flight on the alias, by account, instead of
+    /// `inflight_limit`.
     #[schemars(extend("default" = {}))]
     pub(crate) account_inflight_limits: Option<BTreeMap<String, u32>>,
     /// Dispatched (batch) requests in flight on the alias. Acts only where an embedder enforces it.

@@ -21,6 +21,9 @@ pub const UNBUILT: &[&str] = &[
     "accepts_scheduling_priority",
 ];
 
+/// What is expected of a listed member.
+pub(crate) const NO_EFFECT: &str = "it to have no effect yet";
+
 /// Warns about a listed member, unless its value asks for nothing: `false`, `[]`, `{}`.
 pub(crate) fn warn(name: &str, node: &Node<'_>) {
     let asks = match node.json {
@@ -31,7 +34,6 @@ pub(crate) fn warn(name: &str, node: &Node<'_>) {
     };
     if asks && UNBUILT.contains(&name) {
         let found = format!("`{name}`, which this version reads and checks but does not act on");
-        node.reading
-            .warn(&node.path, found, "it to have no effect yet");
+        node.reading.warn(&node.path, found, NO_EFFECT);
     }
 }

@@ -9,7 +9,8 @@ use super::{concurrency_limit, keys, labels, list, map, milliseconds, rate_limit
 use crate::endpoint::{self, Endpoint};
 use crate::gateway::Strategy;
 use crate::json::Json;
-use crate::node::{Members, Node};
+use crate::members::Members;
+use crate::node::Node;
 use crate::problem::{Severity, nearest};
 use crate::spec::{
     Action, NamedPools, Pool, Pools, Provider, RoutingRule, Serving, Shared, Single, Target,
@@ -36,7 +37,10 @@ fn target(node: &Node<'_>) -> Option<Target> {
                 single(node).map(|single| Target::Single(Box::new(single)))
             }
         }
-        _ => node.wrong("an object (a provider, a pool or named pools) or an array of providers"),
+        other => node.wrong_unseen(
+            other.kind(),
+            "an object (a provider, a pool or named pools) or an array of providers",
+        ),
     }
 }
 

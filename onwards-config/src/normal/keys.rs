@@ -1,0 +1,76 @@
+//! Keys of callers: definitions, and the names that stand for them.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::node::{Given, Reading};
+use crate::path::Path;
+use crate::secret::Secret;
+use crate::spec;
+
+/// Keys by name and names by key.
+#[derive(Default)]
+pub(super) struct Definitions {
+    keys: HashMap<String, Secret>,
+    names: HashMap<String, String>,
+}
+
+pub(super) fn definitions(
+    auth: Option<&spec::Auth>,
+    path: &Path,
+    reading: &Reading<'_>,
+) -> Definitions {
+    let mut known = Definitions::default();
+    let given = auth.and_then(|auth| auth.key_definitions.as_ref());
+    for (name, definition) in given.into_iter().flatten() {
+        let key = definition.key.expose();
+        known.keys.insert(name.clone(), definition.key.clone());
+        if key.is_empty() {
+            continue;
+        }
+        match known.names.get(key) {
+            Some(other) => reading.error(
+                &path.member(name).member("key"),
+                format!("the key of `{other}`"),
+                "a key of its own",
+            ),
+            None => {
+                known.names.insert(key.to_owned(), name.clone());
+            }
+        }
+    }
+    known
+}
+
+/// Replaces names of definitions by their keys and drops duplicates.
+pub(super) fn resolved(
+    keys: &[Given],
+    definitions: &Definitions,
+    path: &Path,
+    reading: &Reading<'_>,
+) -> Vec<Secret> {
+    let mut all: Vec<&Secret> = Vec::with_capacity(keys.len());
+    for (index, given) in keys.iter().enumerate() {
+        let text = given.secret.expose();
+        let named = definitions.keys.get(text).filter(|_| given.literal);
+        if named.is_some()
+            && definitions
+                .names
+                .get(text)
+                .is_some_and(|owner| owner != text)
+        {
+            let found = "a text that is the name of one definition and the key of another";
+            reading.error(&path.element(index), found, "a text with one meaning");
+        }
+        all.push(named.unwrap_or(&given.secret));
+    }
+    distinct(all)
+}
+
+/// Each key once, in the order of its first appearance.
+pub(super) fn distinct<'k>(keys: impl IntoIterator<Item = &'k Secret>) -> Vec<Secret> {
+    let mut seen = HashSet::new();
+    keys.into_iter()
+        .filter(|key| seen.insert(key.expose()))
+        .cloned()
+        .collect()
+}
