@@ -114,7 +114,7 @@ impl Cleaner {
     ) -> Result<Cleaned<'t>, Malformed> {
         let start = out.len();
         let cleaned = self.pass(self.chunk, payload, sequence, out, |_| true)?;
-        if payload.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+        if has_line_break(payload) {
             one_line(out, start);
         }
         Ok(cleaned)
@@ -201,6 +201,12 @@ fn is_last(event: &str) -> bool {
             | "response.cancelled"
             | "error"
     )
+}
+
+/// A fold without an early end runs on whole vectors.
+fn has_line_break(text: &[u8]) -> bool {
+    let hit = |byte: &u8| u8::from(*byte == b'\n') | u8::from(*byte == b'\r');
+    text.iter().fold(0, |hits, byte| hits | hit(byte)) != 0
 }
 
 /// Takes line breaks out; in JSON they only stand between tokens.

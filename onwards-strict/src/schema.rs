@@ -192,20 +192,14 @@ impl Shape {
     /// The row of a member, looked for from `hint` on: most texts follow the order of the table.
     #[inline]
     pub(crate) fn find(&self, name: &Text<'_>, hint: usize) -> Option<(usize, &'static Member)> {
-        let decoded;
-        let name = match name.raw() {
-            raw if raw.contains('\\') => {
-                decoded = name.decoded();
-                &*decoded
-            }
-            raw => raw,
-        };
-        let (before, after) = self.members.split_at_checked(hint)?;
-        let from = |offset: usize, rows: &'static [Member]| {
-            let index = rows.iter().position(|row| row.name == name)?;
-            rows.get(index).map(|row| (offset + index, row))
-        };
-        from(hint, after).or_else(|| from(0, before))
+        let name = &*name.decoded();
+        if let Some(row) = self.members.get(hint)
+            && row.name == name
+        {
+            return Some((hint, row));
+        }
+        let index = self.members.iter().position(|row| row.name == name)?;
+        self.members.get(index).map(|row| (index, row))
     }
 }
 
@@ -272,6 +266,16 @@ pub(crate) const fn always(name: &'static str, node: &'static Node, json: &'stat
 }
 
 impl Node {
+    /// For kinds of numbers: bytes that stand in every valid JSON array that holds anything else.
+    pub(crate) fn foreign(&self) -> Option<&'static [u8]> {
+        match self {
+            Self::Number => Some(b"\"[{tfn"),
+            Self::Integer => Some(b"\"[{tfn.eE"),
+            Self::Unsigned => Some(b"\"[{tfn.eE-"),
+            _ => None,
+        }
+    }
+
     /// Whether a value of that kind may stand here.
     pub(crate) fn takes(&self, kind: Kind) -> bool {
         match self {

@@ -1,6 +1,7 @@
 use super::*;
 
 mod chat;
+mod others;
 mod responses;
 
 pub(super) fn context(trusted: bool) -> Context<'static> {
