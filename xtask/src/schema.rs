@@ -47,6 +47,15 @@ fn documents(root: &Path) -> Result<Vec<(&'static str, String)>> {
         ("docs/config.schema.json", schema),
         ("docs/config.md", onwards_config::reference()),
         block("ARCHITECTURE.md", "layers", layers::markdown())?,
+        block("SHORTCOMINGS.md", "unbuilt", unbuilt())?,
         block("docs/operations.md", "metrics", metrics::markdown(root)?)?,
     ])
+}
+
+/// The members that the gateway reads and does not act on.
+fn unbuilt() -> String {
+    onwards_config::UNBUILT
+        .iter()
+        .map(|name| format!("- `{name}`\n"))
+        .collect()
 }
