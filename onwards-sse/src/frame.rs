@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use bytes::BytesMut;
+
 
 /// An event to be written. Lines end in LF; the fields stand in the order comment, event, id, retry, data.
 ///
 /// ```
-/// use bytes::BytesMut;
+/// 
 /// use onwards_sse::Frame;
 ///
-/// let mut out = BytesMut::new();
+/// let mut out = Vec::new();
 /// Frame::data(b"{}").event("response.created").write(&mut out)?;
 /// Frame::data(b"two\nlines").write(&mut out)?;
 /// Frame::comment("").write(&mut out)?;
-/// assert_eq!(out, "event: response.created\ndata: {}\n\ndata: two\ndata: lines\n\n:\n\n");
+/// assert_eq!(out, b"event: response.created\ndata: {}\n\ndata: two\ndata: lines\n\n:\n\n");
 /// # Ok::<(), onwards_sse::FrameError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl<'a> Frame<'a> {
     ///
     /// # Errors
     /// [`FrameError`]; then nothing is appended.
-    pub fn write(&self, out: &mut BytesMut) -> Result<(), FrameError> {
+    pub fn write(&self, out: &mut Vec<u8>) -> Result<(), FrameError> {
         let texts = [
             ("comment", self.comment),
             ("event", self.event),
@@ -123,7 +123,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-fn line(out: &mut BytesMut, name: &str, value: &[u8]) {
+fn line(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(if name.is_empty() && value.is_empty() {
         b":"
@@ -134,7 +134,7 @@ fn line(out: &mut BytesMut, name: &str, value: &[u8]) {
     out.extend_from_slice(b"\n");
 }
 
-fn data(out: &mut BytesMut, mut rest: &[u8]) {
+fn data(out: &mut Vec<u8>, mut rest: &[u8]) {
     while let Some(end) = memchr::memchr2(b'\n', b'\r', rest) {
         let Some((head, tail)) = rest.split_at_checked(end) else {
             break;

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use bytes::BytesMut;
+
 
 use crate::{Event, Framer, FramingError};
 
@@ -19,13 +19,13 @@ pub trait Rewrite {
     ///
     /// # Errors
     /// What the implementation says; nothing of this event has then been appended.
-    fn event(&mut self, event: &Event, out: &mut BytesMut) -> Result<ControlFlow<()>, Self::Error>;
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<ControlFlow<()>, Self::Error>;
 
     /// The stream has ended after the last event, by itself.
     ///
     /// # Errors
     /// What the implementation says.
-    fn end(&mut self, out: &mut BytesMut) -> Result<(), Self::Error>;
+    fn end(&mut self, out: &mut Vec<u8>) -> Result<(), Self::Error>;
 }
 
 /// Why [`pump`] stopped. What was appended before is still to be sent.
@@ -47,7 +47,7 @@ pub enum PumpError<E> {
 pub fn pump<R: Rewrite>(
     framer: &mut Framer,
     rewrite: &mut R,
-    out: &mut BytesMut,
+    out: &mut Vec<u8>,
 ) -> Result<ControlFlow<()>, PumpError<R::Error>> {
     for event in framer.by_ref() {
         let event = event.map_err(PumpError::Framing)?;

@@ -11,7 +11,7 @@ impl Rewrite for Script {
     fn event(
         &mut self,
         event: &Event,
-        out: &mut BytesMut,
+        out: &mut Vec<u8>,
     ) -> Result<ControlFlow<()>, &'static str> {
         let Some(data) = event.data() else {
             return Ok(ControlFlow::Continue(()));
@@ -32,7 +32,7 @@ impl Rewrite for Script {
         })
     }
 
-    fn end(&mut self, out: &mut BytesMut) -> Result<(), &'static str> {
+    fn end(&mut self, out: &mut Vec<u8>) -> Result<(), &'static str> {
         out.extend_from_slice(b": end\n\n");
         Ok(())
     }
@@ -41,7 +41,7 @@ impl Rewrite for Script {
 #[track_caller]
 fn check(chunks: &[&'static str], written: &str, result: Result<ControlFlow<()>, PumpError<&str>>) {
     let mut framer = Framer::new(4);
-    let mut out = BytesMut::new();
+    let mut out = Vec::new();
     let mut last = Ok(ControlFlow::Continue(()));
     for chunk in chunks {
         match *chunk {
@@ -50,7 +50,7 @@ fn check(chunks: &[&'static str], written: &str, result: Result<ControlFlow<()>,
         }
         last = pump(&mut framer, &mut Script, &mut out);
     }
-    assert_eq!(out, written);
+    assert_eq!(out, written.as_bytes());
     assert_eq!(last, result);
 }
 
