@@ -1,6 +1,6 @@
 //! What a configuration means: every default and inheritance applied, still plain data.
 //!
-//! Built only by [`read`](crate::read), so a consumer may rely on every range named here.
+//! Built only by [`read`](crate::read()), so a consumer may rely on every range named here.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;

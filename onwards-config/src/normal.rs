@@ -37,7 +37,7 @@ pub(crate) fn gateway(config: spec::Config, reading: &Reading<'_>) -> Gateway {
         reading,
     );
     let aliases: BTreeSet<String> = config.targets.keys().cloned().collect();
-    let house = House {
+    let whole = Whole {
         reading,
         globals: &global_keys,
         definitions: &defs,
@@ -45,7 +45,7 @@ pub(crate) fn gateway(config: spec::Config, reading: &Reading<'_>) -> Gateway {
     };
     let targets = config.targets.into_iter().map(|(alias, target)| {
         let path = root.member("targets").member(&alias);
-        (alias, house.target(target, &path))
+        (alias, whole.target(target, &path))
     });
     let targets = targets.collect();
     Gateway {
@@ -109,7 +109,7 @@ fn proxy(given: spec::Proxy, path: &Path, reading: &Reading<'_>) -> Option<Proxy
 }
 
 /// What targets need to know of the rest of the file.
-struct House<'a> {
+struct Whole<'a> {
     reading: &'a Reading<'a>,
     globals: &'a [Secret],
     definitions: &'a Definitions,
@@ -128,7 +128,7 @@ struct Draft {
     providers: Vec<(Path, spec::Provider)>,
 }
 
-impl House<'_> {
+impl Whole<'_> {
     fn target(&self, target: spec::Target, path: &Path) -> Target {
         match target {
             spec::Target::Single(single) => self.only(self.single(*single, path)),

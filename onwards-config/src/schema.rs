@@ -7,8 +7,8 @@ use serde_json::Value;
 /// The JSON Schema (draft 2020-12) of the configuration file.
 ///
 /// It knows types, ranges, spellings and required members, but no rule between two values and no secret;
-/// what it accepts [`read`](crate::read) may still reject. Descriptions, defaults and bounds are those of
-/// [`reference`](crate::reference).
+/// what it accepts [`read`](crate::read()) may still reject. Descriptions, defaults and bounds are those of
+/// [`reference`](crate::reference()).
 #[must_use]
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(crate::spec::Config);

@@ -9,14 +9,14 @@ use http::header::{AUTHORIZATION, HeaderValue};
 
 use super::fallback::Place;
 use super::keys::{distinct, resolved};
-use super::{Draft, House};
+use super::{Draft, Whole};
 use crate::gateway::{Access, Action, Pool, Provider, RoutingRule};
 use crate::path::Path;
 use crate::problem::{Severity, did_you_mean, nearest};
 use crate::secret::Secret;
 use crate::spec;
 
-impl House<'_> {
+impl Whole<'_> {
     pub(super) fn keys(&self, serving: &spec::Serving, path: &Path) -> Option<Vec<Secret>> {
         let path = path.member("keys");
         let keys = serving.keys.as_ref()?;
@@ -160,7 +160,7 @@ impl House<'_> {
     /// What the auth header will say, checked once here and never again.
     fn auth_value(&self, upstream: &spec::Upstream, path: &Path) -> Option<HeaderValue> {
         const FOUND: &str = "characters a header cannot hold";
-        const EXPECTED: &str = "visible ASCII characters, spaces and tabs";
+        const EXPECTED: &str = "text without control characters";
         let prefix = upstream
             .upstream_auth_header_prefix
             .as_deref()

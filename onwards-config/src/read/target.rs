@@ -251,7 +251,7 @@ fn response_headers(node: &Node<'_>) -> Option<Vec<(HeaderName, HeaderValue)>> {
             .str("a string")
             .and_then(|text| match HeaderValue::from_str(text) {
                 Ok(value) => Some(value),
-                Err(_) => node.wrong("a header value of visible ASCII characters, spaces and tabs"),
+                Err(_) => node.wrong("text without control characters"),
             });
         let (Some(name), Some(value)) = (header_name(&node, name), value) else {
             continue;
