@@ -1,11 +1,13 @@
 //! The binary under test, as a child process.
 
 use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -234,21 +236,28 @@ impl Gateway {
         assert!(sent.success(), "kill -s {name} {pid}");
     }
 
+    /// How much memory it holds at this moment, in bytes.
+    #[must_use]
+    pub fn resident_bytes(&self) -> usize {
+        let status =
+            fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("a process");
+        let resident = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .expect("its size");
+        resident
+            .trim()
+            .trim_end_matches(" kB")
+            .parse::<usize>()
+            .expect("a number")
+            * 1024
+    }
+
     /// Waits until it has ended; its exit code, `None` if a signal ended it.
     pub async fn exit(&mut self) -> Option<i32> {
-        let child = &mut self.child;
-        let mut status = None;
-        let ended = async {
-            loop {
-                status = child.try_wait().expect("a child");
-                if status.is_some() {
-                    break;
-                }
-                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-            }
-        };
-        within("the gateway to end", ended).await;
-        status?.code()
+        within("the gateway to end", ends(&mut self.child))
+            .await
+            .code()
     }
 
     /// Whether it is still there.
@@ -269,7 +278,7 @@ impl Gateway {
                 {
                     return true;
                 }
-                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
         within("the gateway to be ready", probe).await
@@ -298,28 +307,66 @@ pub struct Ended {
     pub output: String,
 }
 
-/// Runs the binary with `args` in `dir` until it ends by itself.
+/// Runs the binary with `args` in `dir` until it ends by itself; panics, and kills it, if it does not.
 pub async fn run(dir: &Path, args: &[&str]) -> Ended {
-    let (dir, args) = (
-        dir.to_owned(),
-        args.iter().map(|&arg| arg.to_owned()).collect::<Vec<_>>(),
-    );
-    let running = tokio::task::spawn_blocking(move || {
-        let output = command()
-            .current_dir(dir)
-            .args(args)
-            .stdin(Stdio::null())
-            .output()
-            .expect("the binary starts");
-        let text = [output.stdout, output.stderr].concat();
-        Ended {
-            code: output.status.code(),
-            output: String::from_utf8_lossy(&text).into_owned(),
+    let mut output = tempfile::tempfile().expect("a file");
+    let mut child = command()
+        .current_dir(dir)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(output.try_clone().expect("a file"))
+        .stderr(output.try_clone().expect("a file"))
+        .spawn()
+        .map(Killed)
+        .expect("the binary starts");
+    let status = within(&format!("{args:?} to end"), ends(&mut child.0)).await;
+    let mut text = Vec::new();
+    output.seek(SeekFrom::Start(0)).expect("a file");
+    output.read_to_end(&mut text).expect("a file");
+    Ended {
+        code: status.code(),
+        output: String::from_utf8_lossy(&text).into_owned(),
+    }
+}
+
+/// Whether the binary acts on a member of the configuration which it may still only read: `strict_mode` and
+/// `reasoning_translation`. It warns of members without effect, so a case that needs one begins to count on the day
+/// the warning goes.
+pub async fn acts_on(member: &str) -> bool {
+    let dir = tempfile::tempdir().expect("a folder");
+    let efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+    let values: Value = efforts
+        .iter()
+        .map(|effort| ((*effort).to_owned(), json!(1)))
+        .collect();
+    let surface = json!({"unsupported_efforts": [], "writes": [{"target_path": "/thinking", "values": values}]});
+    let target = json!({"url": "http://h", "reasoning_translation": {"chat_completions": surface}});
+    let config = json!({"strict_mode": true, "targets": {"m": target}});
+    fs::write(dir.path().join("config.json"), config.to_string()).expect("a configuration file");
+    let ended = run(dir.path(), &["check", "config.json"]).await;
+    assert_eq!(ended.code, Some(0), "{}", ended.output);
+    !ended.output.contains(&format!(
+        "`{member}`, which this version reads and checks but does not act on"
+    ))
+}
+
+/// A child that does not outlive this.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+async fn ends(child: &mut Child) -> ExitStatus {
+    loop {
+        if let Some(status) = child.try_wait().expect("a child") {
+            return status;
         }
-    });
-    within("the binary to end", running)
-        .await
-        .expect("no panic")
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 /// The binary in an environment that holds nothing which could change its behaviour.

@@ -251,6 +251,17 @@ impl RawConn {
         self.stream.set_zero_linger().expect("linger");
     }
 
+    /// Whether the gateway has ended the connection, as far as is known without waiting. What it sent is kept.
+    pub fn has_ended(&mut self) -> bool {
+        loop {
+            match self.stream.try_read_buf(&mut self.unread) {
+                Ok(0) => return true,
+                Ok(_) => {}
+                Err(error) => return error.kind() != io::ErrorKind::WouldBlock,
+            }
+        }
+    }
+
     /// Reads up to the end of a response head.
     pub async fn head(&mut self) -> Head {
         let bytes = self.until(b"\r\n\r\n").await;
@@ -394,6 +405,9 @@ fn parse_head(bytes: &[u8]) -> Head {
 }
 
 pub(crate) fn find(bytes: &[u8], marker: &[u8]) -> Option<usize> {
+    if marker.is_empty() {
+        return Some(0);
+    }
     bytes
         .windows(marker.len())
         .position(|window| window == marker)
