@@ -11,13 +11,13 @@ use crate::{examples, workspace};
 /// Names the binary that black-box tests start.
 pub(crate) const SERVER_BIN: &str = "ONWARDS_SERVER_BIN";
 
-/// Builds the binary, then runs unit and black-box tests, doc tests, and the examples.
+/// The package whose tests start the binary.
+const BLACK_BOX: &str = "onwards-tests";
+
+/// Runs unit and black-box tests, doc tests, and the examples; builds the binary first where black-box tests need it.
 pub(crate) fn run(root: &Path, package: Option<&str>) -> Result<()> {
-    let server = server_binary(root, false)?;
-    println!("{SERVER_BIN}={}", server.display());
     let scope: Vec<&str> =
         package.map_or_else(|| vec!["--workspace"], |name| vec!["--package", name]);
-
     let mut tests = cargo(root);
     if present("cargo", &["nextest", "--version"]) {
         tests.args(["nextest", "run", "--no-tests", "pass", "--no-fail-fast"]);
@@ -25,7 +25,12 @@ pub(crate) fn run(root: &Path, package: Option<&str>) -> Result<()> {
         println!("cargo-nextest is not installed: cargo test runs the tests");
         tests.args(["test", "--no-fail-fast", "--lib", "--bins", "--tests"]);
     }
-    execute(tests.args(&scope).env(SERVER_BIN, &server))?;
+    if package.is_none_or(|name| name == BLACK_BOX) {
+        let server = server_binary(root, false)?;
+        println!("{SERVER_BIN}={}", server.display());
+        tests.env(SERVER_BIN, server);
+    }
+    execute(tests.args(&scope))?;
 
     let metadata = workspace::metadata(root)?;
     if has_library(&metadata, package) {
