@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
-
-
 /// An event to be written. Lines end in LF; the fields stand in the order comment, event, id, retry, data.
 ///
 /// ```
-/// 
 /// use onwards_sse::Frame;
 ///
 /// let mut out = Vec::new();

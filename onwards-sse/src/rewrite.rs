@@ -2,8 +2,6 @@
 
 use std::ops::ControlFlow;
 
-
-
 use crate::{Event, Framer, FramingError};
 
 /// Turns each event of a stream into none, one or several, written to a buffer.

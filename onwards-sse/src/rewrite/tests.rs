@@ -8,11 +8,7 @@ struct Script;
 impl Rewrite for Script {
     type Error = &'static str;
 
-    fn event(
-        &mut self,
-        event: &Event,
-        out: &mut Vec<u8>,
-    ) -> Result<ControlFlow<()>, &'static str> {
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<ControlFlow<()>, &'static str> {
         let Some(data) = event.data() else {
             return Ok(ControlFlow::Continue(()));
         };
