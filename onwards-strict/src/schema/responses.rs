@@ -152,15 +152,13 @@ static CACHE_OPTIONS: Node = Node::Object(&Shape::closed(&[
     lax("mode", &Node::Text),
 ]));
 
-/// The variables are the caller's own.
 static PROMPT: Node = Node::Object(&Shape::closed(&[
     need("id", &Node::Text),
     may("version", &Node::Text),
-    may(
-        "variables",
-        &Node::Map(&Node::Choice(&[Node::Text, Node::Map(&Node::Any)])),
-    ),
+    may("variables", &Node::Map(&Node::Choice(&VARIABLE))),
 ]));
+
+static VARIABLE: [Node; 2] = [Node::Text, Node::Tagged(&items::PARTS)];
 
 static MODERATION: Node = Node::Object(&Shape::closed(&[
     need("input", &MODERATED),

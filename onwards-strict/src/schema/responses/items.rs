@@ -2,7 +2,7 @@
 
 use super::{Fill, Member, Node, Shape, TYPE, Tagged, fill, lax, may, need};
 
-/// An item. Without a type it is a message.
+/// An item. Without a type it is a message, or a reference if it only has an id; instructions hold such.
 pub(super) static ITEM: Node = Node::Tagged(&Tagged {
     tag: "type",
     variants: &[
@@ -49,6 +49,7 @@ pub(super) static ITEM: Node = Node::Tagged(&Tagged {
             "compaction",
             &Shape::closed(&[TYPE, ID, lax("encrypted_content", &Node::Text), CREATED_BY]),
         ),
+        ("compaction_trigger", &Shape::closed(&[TYPE])),
         (
             "computer_call",
             &Shape::closed(&[
@@ -131,6 +132,7 @@ pub(super) static ITEM: Node = Node::Tagged(&Tagged {
             "image_generation_call",
             &Shape::closed(&[TYPE, ID, STATUS, lax("result", &Node::Text)]),
         ),
+        ("item_reference", &REFERENCE),
         (
             "local_shell_call",
             &Shape::closed(&[TYPE, ID, CALL_ID, lax("action", &LOCAL_SHELL), STATUS]),
@@ -212,7 +214,7 @@ pub(super) static ITEM: Node = Node::Tagged(&Tagged {
                 CALLER,
                 lax("action", &SHELL_ACTION),
                 STATUS,
-                lax("environment", &SHELL_ENVIRONMENT),
+                lax("environment", &super::tools::ENVIRONMENT),
                 CREATED_BY,
             ]),
         ),
@@ -258,7 +260,12 @@ pub(super) static ITEM: Node = Node::Tagged(&Tagged {
             &Shape::closed(&[TYPE, ID, STATUS, lax("action", &SEARCH_ACTION)]),
         ),
     ],
-    untagged: &[("role", &MESSAGE)],
+    untagged: &[
+        ("role", &MESSAGE),
+        ("content", &MESSAGE),
+        ("id", &REFERENCE),
+        ("type", &MESSAGE),
+    ],
     other: None,
 });
 
@@ -286,8 +293,13 @@ static MESSAGE: Shape = Shape::closed(&[
     lax("phase", &Node::Text),
 ]);
 
+static REFERENCE: Shape = Shape::closed(&[lax("type", &Node::Text), need("id", &Node::Text)]);
+
 /// A part of a message, a reasoning or a tool's output.
-pub(super) static PART: Node = Node::Tagged(&Tagged {
+pub(super) static PART: Node = Node::Tagged(&PARTS);
+
+/// Its kinds.
+pub(super) static PARTS: Tagged = Tagged {
     tag: "type",
     variants: &[
         (
@@ -340,7 +352,7 @@ pub(super) static PART: Node = Node::Tagged(&Tagged {
     ],
     untagged: &[],
     other: None,
-});
+};
 
 const DETAIL: Member = lax("detail", &Node::Text);
 const BREAKPOINT: Member = lax(
@@ -516,9 +528,6 @@ static SHELL_ACTION: Node = Node::Object(&Shape::closed(&[
     lax("timeout_ms", &Node::Integer),
     lax("max_output_length", &Node::Integer),
 ]));
-
-static SHELL_ENVIRONMENT: Node =
-    Node::Object(&Shape::closed(&[TYPE, lax("container_id", &Node::Text)]));
 
 /// What a shell printed (component `FunctionShellCallOutputContent`).
 pub(super) static SHELL_OUTPUT: Node = Node::Object(&Shape::closed(&[

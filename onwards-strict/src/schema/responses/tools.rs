@@ -275,7 +275,7 @@ const NETWORK: super::Member = lax(
 );
 
 /// Where a shell runs.
-static ENVIRONMENT: Node = Node::Tagged(&Tagged {
+pub(super) static ENVIRONMENT: Node = Node::Tagged(&Tagged {
     tag: "type",
     variants: &[
         (
