@@ -164,3 +164,34 @@ async fn a_head_beyond_all_measure_is_refused() {
     assert_eq!(gateway.send(Request::chat().bearer("k")).await.status, 200);
     assert_eq!(up.count(), 1);
 }
+
+#[tokio::test]
+async fn a_crowd_of_stalled_clients_keeps_nobody_out() {
+    let up = Upstream::start().await;
+    let gateway = impatient(&up).await;
+    let mut crowd = Vec::new();
+    for i in 0..300 {
+        let mut conn = gateway.connect().await;
+        let start: &[u8] = match i % 3 {
+            0 => b"",
+            1 => b"POST /v1/x HTTP/1.1\r\nhost: ",
+            _ => b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        };
+        conn.send(start).await;
+        crowd.push(conn);
+    }
+    assert_eq!(gateway.send(Request::chat()).await.status, 200);
+    for mut conn in crowd {
+        conn.rest().await;
+    }
+    assert_eq!(gateway.send(Request::chat()).await.status, 200);
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed() {
+    let up = Upstream::start().await;
+    let gateway = impatient(&up).await;
+    let mut conn = gateway.connect().await;
+    assert_eq!(conn.ask(&Request::chat()).await.status, 200);
+    assert_eq!(conn.rest().await.0, b"");
+}

@@ -172,12 +172,12 @@ async fn a_stream_without_its_last_chunk_is_broken() {
             .then(Step::Close);
         let (body, ended) = broken(strict, half).await;
         assert_eq!(ended, End::Broken);
-        let half_event = body.ends_with(b"data: {\"id\":");
-        assert_eq!(
-            half_event,
-            !(strict && strict_works),
-            "strict sends whole events only"
-        );
+        if strict && strict_works {
+            assert!(
+                !body.ends_with(b"{\"id\":"),
+                "strict sends whole events only"
+            );
+        }
     }
 }
 
@@ -263,4 +263,103 @@ async fn a_provider_that_sends_without_end_waits_for_the_client() {
     );
     drop(conn);
     up.request(0).await.gone().await;
+}
+
+#[tokio::test]
+async fn many_clients_in_the_race_lose_nothing() {
+    let up = Upstream::start().await;
+    up.answer(|request| {
+        let whole = Reply::new(200, &[], &request.body);
+        match request.json()["number"].as_u64().unwrap() % 4 {
+            0 => whole.then(Step::Close),
+            1 => whole.then(Step::CloseOnNextRequest),
+            2 => whole.then(Step::Reset),
+            _ => whole,
+        }
+    });
+    let gateway = Gateway::serve(json!({"m": {"url": up.url()}})).await;
+    let mut clients = tokio::task::JoinSet::new();
+    for client in 0..8 {
+        let mut conn = gateway.connect().await;
+        clients.spawn(async move {
+            for i in 0..25 {
+                let (request, body) = numbered(client * 25 + i);
+                let answer = conn.ask(&request).await;
+                assert_eq!(answer.status, 200, "{}", answer.text());
+                assert!(answer.body == body, "another request's answer");
+            }
+        });
+    }
+    while let Some(client) = clients.join_next().await {
+        client.unwrap();
+    }
+    let mut seen: Vec<u64> = up
+        .requests()
+        .iter()
+        .map(|request| request.json()["number"].as_u64().unwrap())
+        .collect();
+    seen.sort_unstable();
+    assert!(seen.into_iter().eq(0..200), "each body once");
+}
+
+#[tokio::test]
+async fn what_follows_an_answer_never_answers_the_next_request() {
+    let up = Upstream::start().await;
+    let gateway = Gateway::serve(json!({"m": {"url": up.url()}})).await;
+    let poison = "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison";
+    let heads = [
+        ("POST", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"),
+        ("POST", "HTTP/1.1 204 No Content\r\n\r\n"),
+        ("POST", "HTTP/1.1 304 Not Modified\r\n\r\n"),
+        (
+            "POST",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+        ),
+        ("HEAD", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"),
+    ];
+    for (method, head) in heads {
+        up.reply(Reply::default().send(format!("{head}{poison}")));
+        let request = Request::new(method, "/v1/x").header("model-override", "m");
+        let mut conn = gateway.connect().await;
+        assert!(conn.ask(&request).await.status < 400, "{method} {head:?}");
+        let next = conn.ask(&Request::chat()).await;
+        assert!(!next.text().contains("poison"), "{method} {head:?}");
+        assert_eq!(next.status, 200, "{method} {head:?}: {}", next.text());
+    }
+}
+
+#[tokio::test]
+async fn answers_that_are_no_http_are_a_502() {
+    let up = Upstream::start().await;
+    let gateway = Gateway::serve(json!({"m": {"url": up.url()}})).await;
+    let long = format!("HTTP/1.1 200 OK\r\nx-long: {}\r\n\r\n", "a".repeat(4 << 20));
+    for bad in [
+        "garbage\r\n\r\n",
+        "HTTP/1.1 99 Low\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nabc",
+        "HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-le",
+        &long,
+    ] {
+        up.reply(Reply::default().send(bad).then(Step::Close));
+        let answer = gateway.send(Request::chat()).await;
+        let start: String = bad.chars().take(60).collect();
+        assert_eq!(answer.status, 502, "{start:?}");
+        assert_eq!(answer.code(), "internal_error");
+    }
+}
+
+#[tokio::test]
+async fn interim_answers_are_passed_over() {
+    let up = Upstream::start().await;
+    let gateway = Gateway::serve(json!({"m": {"url": up.url()}})).await;
+    let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n";
+    up.reply(
+        Reply::default()
+            .send(interim)
+            .send("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"),
+    );
+    let answer = gateway.send(Request::chat()).await;
+    assert_eq!((answer.status, answer.text().as_str()), (200, "ok"));
 }
