@@ -6,19 +6,10 @@ use crate::node::Node;
 /// Names of the members (each name has one meaning in the whole file). Using one gives a warning.
 /// Whoever builds a behaviour takes its member off this list.
 pub const UNBUILT: &[&str] = &[
-    "strict_mode",
-    "sanitize_response",
-    "rejected_params",
     "first_token_timeout_ms",
     "aimd",
     "affinity",
-    "realtime_on_status",
-    "routing_rules",
-    "inflight_limit",
-    "account_inflight_limits",
     "batch_inflight_limit",
-    "reasoning_translation",
-    "accepts_scheduling_priority",
 ];
 
 /// What is expected of a listed member.

@@ -3,19 +3,21 @@
 //! Nothing of an attempt reaches the client before it is committed, and nothing can be retried afterwards: an
 //! [`Uncommitted`] answer can be dropped, [`Committed`] can only become the response.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use http::Response;
 use onwards_balance::{Candidates, First, Load, LoadView};
 use onwards_config::StatusPattern;
 use onwards_limits::Permit;
+use tokio::time::Instant;
 
 use crate::admit::Admission;
+use crate::answer::{Egress, Lead, Opened};
 use crate::body::Body;
 use crate::facts::Facts;
 use crate::fault::Fault;
-use crate::headers;
 use crate::house::House;
+use crate::metrics::Role;
 use crate::plan::Plan;
 use crate::policy::{Pool, Provider};
 use crate::refusal::Refusal;
@@ -24,42 +26,30 @@ use crate::transport::{Answer, Call};
 /// A provider's answer that may still be given up for another provider's.
 #[derive(Debug)]
 pub(crate) struct Uncommitted {
-    answer: Answer,
+    response: Response<Body>,
     permit: Permit,
 }
 
 /// A provider's answer that the client will get.
 #[derive(Debug)]
 pub(crate) struct Committed {
-    answer: Answer,
+    response: Response<Body>,
     permit: Permit,
-    idle_timeout: Option<Duration>,
 }
 
 impl Uncommitted {
     /// The point of no return.
-    fn commit(mut self, provider: &Provider) -> Committed {
-        headers::downstream(self.answer.headers_mut(), &provider.response_headers);
-        Committed {
-            answer: self.answer,
-            permit: self.permit,
-            idle_timeout: provider.idle_timeout,
-        }
+    fn commit(self, provider: &Arc<Provider>) -> Committed {
+        let Self { mut response, permit } = self;
+        response.extensions_mut().insert(ServedBy(provider.clone()));
+        Committed { response, permit }
     }
 }
 
 impl Committed {
     /// The response, and the provider's slot, which lasts as long as its body.
     pub(crate) fn into_response(self) -> (Response<Body>, Permit) {
-        let Self {
-            answer,
-            permit,
-            idle_timeout,
-        } = self;
-        (
-            answer.map(|body| Body::upstream(body, idle_timeout)),
-            permit,
-        )
+        (self.response, self.permit)
     }
 }
 
@@ -109,22 +99,88 @@ pub(crate) async fn until_committed(
                 let call = plan.call(provider)?;
                 admission.spend();
                 facts.attempt(provider);
-                let sent = send(provider, call).await;
-                facts.answered_by_provider(sent.as_ref().ok().map(Answer::status));
                 let may_go_on = candidates.attempts_left() > 0 && pool.providers.len() > 1;
-                classify(pool, sent, permit, may_go_on)
+                Attempt { house, plan, provider, may_go_on }.make(call, permit, facts).await
             }
         };
         match verdict {
             Verdict::Deliver(answer) => return Ok(answer.commit(provider)),
-            Verdict::Stop(fault) => return Err(exhausted(&fault)),
+            Verdict::Stop(fault) => return Err(exhausted(&fault, &plan.egress)),
             Verdict::Next(fault) => {
                 facts.failed(pool, provider, &fault);
                 last = Some(fault);
             }
         }
     }
-    Err(last.map_or(Refusal::AllAtCapacity, |fault| exhausted(&fault)))
+    Err(last.map_or(Refusal::AllAtCapacity, |fault| exhausted(&fault, &plan.egress)))
+}
+
+/// One attempt at one provider.
+struct Attempt<'a> {
+    house: &'a House,
+    plan: &'a Plan<'a>,
+    provider: &'a Arc<Provider>,
+    /// The budget and the pool leave another provider to try.
+    may_go_on: bool,
+}
+
+impl Attempt<'_> {
+    /// Sends the call, waits for the head of its answer, and looks into it as far as the plan wants it.
+    async fn make(self, call: Call, permit: Permit, facts: &mut Facts) -> Verdict {
+        let Self { house, plan, provider, .. } = self;
+        let begun = Instant::now();
+        let sent = send(provider, call).await;
+        facts.answered_by_provider(sent.as_ref().ok().map(Answer::status));
+        let answer = match self.by_status(sent) {
+            Ok(answer) => answer,
+            Err(verdict) => return verdict,
+        };
+        let mut lead = Lead::default();
+        let opened = plan.egress.open(answer, provider, &house.settings, &mut lead, begun).await;
+        if let Some(elapsed) = lead.first_frame {
+            let preferred = plan.pool.providers.first().is_some_and(|first| Arc::ptr_eq(first, provider));
+            let role = if preferred { Role::Preferred } else { Role::Alternate };
+            plan.alias.series(plan.pool).first_token(role).observe(elapsed.as_secs_f64());
+        }
+        self.by_content(opened, permit)
+    }
+
+    /// What the head alone says (spec F.4).
+    fn by_status(&self, sent: Result<Answer, Fault>) -> Result<Answer, Verdict> {
+        let pool = self.plan.pool;
+        let answer = sent.map_err(|fault| after(fault, pool, true))?;
+        let status = answer.status();
+        let realtime = self.may_go_on && listed(&pool.fallback.realtime_on_status, status.as_u16());
+        if pool.fallback.enabled && (realtime || listed(&pool.fallback.on_status, status.as_u16())) {
+            return Err(Verdict::Next(Fault::Status(status)));
+        }
+        Ok(answer)
+    }
+
+    /// What the look into an answer says (spec F.4, F.5). An embedded error that leads nowhere else is the client's.
+    fn by_content(&self, opened: Opened, permit: Permit) -> Verdict {
+        let pool = self.plan.pool;
+        let fallback = &pool.fallback;
+        match opened {
+            Opened::Ready(response) => Verdict::Deliver(Uncommitted { response, permit }),
+            Opened::Embedded { status, response } => {
+                let next = listed(&fallback.on_status, status)
+                    || (status == 429 && fallback.on_rate_limit)
+                    || (self.may_go_on && listed(&fallback.realtime_on_status, status));
+                if fallback.enabled && next {
+                    return Verdict::Next(Fault::Embedded(status));
+                }
+                Verdict::Deliver(Uncommitted { response, permit })
+            }
+            Opened::Empty => after(Fault::Empty, pool, listed(&fallback.on_status, 502)),
+            Opened::Malformed => after(Fault::Malformed, pool, true),
+            Opened::Unreadable(error) => after(Fault::Transport(error), pool, true),
+        }
+    }
+}
+
+fn listed(patterns: &[StatusPattern], status: u16) -> bool {
+    patterns.iter().any(|pattern| pattern.matches(status))
 }
 
 /// The next provider of the pool to try.
@@ -132,7 +188,7 @@ fn next<'a>(
     candidates: &mut Candidates<'_>,
     pool: &'a Pool,
     house: &House,
-) -> Option<&'a Provider> {
+) -> Option<&'a Arc<Provider>> {
     let index = candidates.next(pool, house.now(), fastrand::u64(..))?;
     pool.providers.get(index)
 }
@@ -179,26 +235,6 @@ async fn send(provider: &Provider, call: Call) -> Result<Answer, Fault> {
     }
 }
 
-/// What an outcome means for the loop. Total: every outcome has one verdict (spec F.4).
-///
-/// `may_go_on` says that the budget and the pool leave another provider to try.
-fn classify(pool: &Pool, sent: Result<Answer, Fault>, permit: Permit, may_go_on: bool) -> Verdict {
-    let answer = match sent {
-        Ok(answer) => answer,
-        Err(fault) => return after(fault, pool, true),
-    };
-    let fallback = &pool.fallback;
-    let status = answer.status().as_u16();
-    let listed =
-        |patterns: &[StatusPattern]| patterns.iter().any(|pattern| pattern.matches(status));
-    if fallback.enabled
-        && (listed(&fallback.on_status) || (may_go_on && listed(&fallback.realtime_on_status)))
-    {
-        return Verdict::Next(Fault::Status(answer.status()));
-    }
-    Verdict::Deliver(Uncommitted { answer, permit })
-}
-
 /// What a fault means: another provider, where the pool fails over at all and this fault is a reason to.
 fn after(fault: Fault, pool: &Pool, reason: bool) -> Verdict {
     if pool.fallback.enabled && reason {
@@ -209,10 +245,44 @@ fn after(fault: Fault, pool: &Pool, reason: bool) -> Verdict {
 }
 
 /// How the client learns that no provider answered (spec F.6).
-fn exhausted(last: &Fault) -> Refusal {
+fn exhausted(last: &Fault, egress: &Egress) -> Refusal {
     match last {
         Fault::Transport(_) | Fault::Status(_) => Refusal::BadGateway,
         Fault::Timeout => Refusal::GatewayTimeout,
+        Fault::Embedded(_) | Fault::Empty => Refusal::Unavailable,
+        Fault::Malformed if egress.is_strict() => Refusal::Malformed,
+        Fault::Malformed => Refusal::Internal,
         Fault::RateLimited { wait } => Refusal::RateLimited { wait: *wait },
+    }
+}
+
+/// A response extension that says which provider answered, for layers around the gateway.
+#[derive(Clone, Debug)]
+pub struct ServedBy(Arc<Provider>);
+
+impl ServedBy {
+    /// The provider's configured name, or its place in the pool.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The provider's URL.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.0.url
+    }
+
+    /// The model name the provider was sent, if it is not the client's.
+    #[must_use]
+    pub fn model(&self) -> Option<String> {
+        let text = self.0.model.as_ref()?;
+        serde_json::from_str(&text.0).ok()
+    }
+
+    /// Whether the provider's errors may be shown to strict clients.
+    #[must_use]
+    pub fn trusted(&self) -> bool {
+        self.0.trusted
     }
 }

@@ -12,6 +12,7 @@ use onwards_limits::Permit;
 use tokio::time::Sleep;
 
 use crate::admit::Admission;
+use crate::answer::CleanStream;
 use crate::facts::{Facts, Outcome};
 use crate::transport::UpstreamBody;
 
@@ -34,6 +35,7 @@ enum Source {
         body: UpstreamBody,
         silence: Silence,
     },
+    Clean(Box<CleanStream>),
 }
 
 /// What lasts to the end of a body.
@@ -57,15 +59,17 @@ impl Body {
 
     /// A provider's body, passed on as it comes. A gap longer than `idle_timeout` breaks it off.
     pub(crate) fn upstream(body: UpstreamBody, idle_timeout: Option<Duration>) -> Self {
-        let silence = Silence {
-            limit: idle_timeout,
-            clock: None,
-        };
+        let silence = Silence::new(idle_timeout);
         Self {
             source: Source::Upstream { body, silence },
             closing: None,
             bytes: 0,
         }
+    }
+
+    /// A provider's stream, rebuilt event by event.
+    pub(crate) fn clean(stream: CleanStream) -> Self {
+        Self { source: Source::Clean(Box::new(stream)), closing: None, bytes: 0 }
     }
 
     /// Attaches what lasts to the end of the body.
@@ -85,6 +89,7 @@ impl Body {
         match &self.source {
             Source::Whole(bytes) => bytes.is_none(),
             Source::Upstream { body, .. } => http_body::Body::is_end_stream(body),
+            Source::Clean(stream) => stream.is_end(),
         }
     }
 }
@@ -101,6 +106,7 @@ impl http_body::Body for Body {
         let polled = match &mut this.source {
             Source::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Source::Upstream { body, silence } => silence.watch(Pin::new(body).poll_frame(cx), cx),
+            Source::Clean(stream) => stream.poll_frame(cx),
         };
         match &polled {
             Poll::Pending => {}
@@ -133,6 +139,7 @@ impl http_body::Body for Body {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
             Source::Upstream { body, .. } => http_body::Body::size_hint(body),
+            Source::Clean(_) => SizeHint::default(),
         }
     }
 }
@@ -157,15 +164,20 @@ impl fmt::Debug for Body {
 }
 
 /// Watches for gaps in a body; the clock runs only while nothing is there.
-struct Silence {
+#[derive(Debug)]
+pub(crate) struct Silence {
     limit: Option<Duration>,
     clock: Option<Pin<Box<Sleep>>>,
 }
 
-type Polled = Poll<Option<Result<Frame<Bytes>, BodyError>>>;
+pub(crate) type Polled = Poll<Option<Result<Frame<Bytes>, BodyError>>>;
 
 impl Silence {
-    fn watch(&mut self, polled: Polled, cx: &mut Context<'_>) -> Polled {
+    pub(crate) fn new(limit: Option<Duration>) -> Self {
+        Self { limit, clock: None }
+    }
+
+    pub(crate) fn watch(&mut self, polled: Polled, cx: &mut Context<'_>) -> Polled {
         let Some(limit) = self.limit else {
             return polled;
         };

@@ -43,6 +43,41 @@ impl Endpoint {
     }
 }
 
+impl Endpoint {
+    /// The contract of the endpoint, where it has one.
+    pub(crate) fn contract(self) -> Option<onwards_strict::Endpoint> {
+        match self {
+            Self::ChatCompletions | Self::Messages => Some(onwards_strict::Endpoint::Chat),
+            Self::Completions => Some(onwards_strict::Endpoint::Completions),
+            Self::Embeddings => Some(onwards_strict::Endpoint::Embeddings),
+            Self::Responses => Some(onwards_strict::Endpoint::Responses),
+            Self::Models => Some(onwards_strict::Endpoint::Models),
+            Self::Other => None,
+        }
+    }
+
+    /// The reasoning controls that requests of the endpoint may have.
+    pub(crate) fn surface(self) -> Option<onwards_reasoning::Surface> {
+        match self {
+            Self::ChatCompletions => Some(onwards_reasoning::Surface::ChatCompletions),
+            Self::Completions => Some(onwards_reasoning::Surface::Completions),
+            Self::Responses => Some(onwards_reasoning::Surface::Responses),
+            _ => None,
+        }
+    }
+
+    /// What strict mode appends to a provider's base path.
+    pub(crate) fn below_base(self) -> &'static str {
+        match self {
+            Self::ChatCompletions | Self::Messages => "/chat/completions",
+            Self::Completions => "/completions",
+            Self::Embeddings => "/embeddings",
+            Self::Responses => "/responses",
+            Self::Models | Self::Other => "",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Endpoint;

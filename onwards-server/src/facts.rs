@@ -108,6 +108,24 @@ impl Facts {
         );
     }
 
+    /// The request has parameters of the catalog that not every provider can honour.
+    pub(crate) fn flagged(&self, names: &[&'static str], rejected: impl Fn(&&'static str) -> bool) {
+        let model = self.model();
+        for name in names {
+            let action = if rejected(name) { "rejected" } else { "logged" };
+            self.metrics.unsupported_param(name, model, Traffic::Realtime, action);
+        }
+        let caller = self.caller.as_deref();
+        tracing::info!(
+            request_id = self.request_id.to_str().unwrap_or_default(),
+            params = names.join(","),
+            model,
+            account = caller.and_then(Caller::account),
+            api_key_id = caller.and_then(Caller::api_key_id),
+            "request has parameters that not every provider can honour"
+        );
+    }
+
     fn model(&self) -> &str {
         self.alias.as_ref().map_or("", |alias| alias.name.as_str())
     }
@@ -128,7 +146,9 @@ impl Facts {
         let status = refusal.status().as_u16();
         let model = self.model();
         let failure = match refusal {
-            Refusal::BadGateway | Refusal::GatewayTimeout => Some(Failure::RetriesExhausted),
+            Refusal::BadGateway | Refusal::GatewayTimeout | Refusal::Unavailable | Refusal::Malformed => {
+                Some(Failure::RetriesExhausted)
+            }
             Refusal::NoProviders => Some(Failure::NoProviders),
             Refusal::AllAtCapacity => Some(Failure::AllAtCapacity),
             _ => None,

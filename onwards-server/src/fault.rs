@@ -17,6 +17,15 @@ pub(crate) enum Fault {
     /// The provider answered with a status that the pool lists as a reason to go on.
     #[error("status {0} is listed for failover")]
     Status(StatusCode),
+    /// The provider's 2xx carries an error with this status.
+    #[error("a success that carries an error of status {0}")]
+    Embedded(u16),
+    /// The provider's 2xx has no content.
+    #[error("a success without content")]
+    Empty,
+    /// The provider's answer does not fit the contract.
+    #[error("an answer that does not fit the contract")]
+    Malformed,
     /// The provider's own rate limit has no token left.
     #[error("the provider's rate limit is used up")]
     RateLimited {

@@ -61,6 +61,11 @@ pub(crate) fn downstream(headers: &mut HeaderMap, configured: &[(HeaderName, Hea
     for name in &HOP_BY_HOP {
         headers.remove(name);
     }
+    configure(headers, configured);
+}
+
+/// Sets the configured headers of an answer, in place of those of the same name.
+pub(crate) fn configure(headers: &mut HeaderMap, configured: &[(HeaderName, HeaderValue)]) {
     for (name, value) in configured {
         headers.insert(name.clone(), value.clone());
     }

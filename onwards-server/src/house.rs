@@ -20,6 +20,11 @@ pub struct Settings {
     pub body_limit: usize,
     /// Longest wait for the next bytes of a request body. Default 60 s.
     pub body_timeout: Duration,
+    /// Largest answer in bytes that is read whole before it is passed on: every unary answer in strict mode and of sanitised
+    /// providers. Default 64 MiB.
+    pub response_limit: usize,
+    /// Log the text of providers' errors that are replaced, up to 64 KiB each. It can repeat prompts. Default off.
+    pub log_error_bodies: bool,
     /// Most bytes of an unfinished event kept while a stream is read event by event. Default 65,536.
     pub sse_buffer_limit: usize,
     /// Prefix of the HTTP layer's metrics. Default `onwards`.
@@ -31,6 +36,8 @@ impl Default for Settings {
         Self {
             body_limit: 32 * 1024 * 1024,
             body_timeout: Duration::from_secs(60),
+            response_limit: 64 * 1024 * 1024,
+            log_error_bodies: false,
             sse_buffer_limit: 65_536,
             metrics_prefix: "onwards".to_owned(),
         }

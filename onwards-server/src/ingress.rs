@@ -1,6 +1,5 @@
 //! The first stage: a request is read, bounded in size and time, and understood as far as routing needs it.
 
-mod encoding;
 mod model;
 
 use std::future::poll_fn;
@@ -12,14 +11,15 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Method, Uri, header, request::Parts};
 use http_body::Body;
 use onwards_json::Object;
+use tokio::time::{Instant, sleep};
 
+use crate::encoding::{Encoding, Undecodable};
 use crate::endpoint::Endpoint;
 use crate::headers::MODEL_OVERRIDE;
 use crate::house::Settings;
 use crate::policy::{Snapshot, has_dot_segment};
 use crate::refusal::Refusal;
 
-use self::encoding::Encoding;
 pub(crate) use self::model::model;
 
 /// A request whose body has arrived whole.
@@ -38,8 +38,9 @@ pub(crate) struct Arrival {
 /// What a request names in its head; known before its body is read.
 ///
 /// # Errors
-/// When the request target has dot segments, names nothing, or the framing is ambiguous.
-pub(crate) fn endpoint(head: &Parts) -> Result<Endpoint, Refusal> {
+/// When the request target has dot segments, names nothing, or the framing is ambiguous. In strict mode also when the
+/// path is none of the contract's, or the method is not its own.
+pub(crate) fn endpoint(snapshot: &Snapshot, head: &Parts) -> Result<Endpoint, Refusal> {
     let path = head.uri.path();
     if matches!(path, "" | "/") {
         return Err(Refusal::NotFound);
@@ -56,7 +57,24 @@ pub(crate) fn endpoint(head: &Parts) -> Result<Endpoint, Refusal> {
             "A request must not have both Content-Length and Transfer-Encoding.",
         ));
     }
+    if snapshot.strict {
+        return contracted(path, &head.method);
+    }
     Ok(Endpoint::of(path))
+}
+
+/// The endpoints of strict mode (spec K.1), by their exact path. Messages requests have been translated to chat by an
+/// edge before they come here.
+fn contracted(path: &str, method: &Method) -> Result<Endpoint, Refusal> {
+    let endpoint = match path {
+        "/v1/models" | "/models" => return Ok(Endpoint::Models),
+        "/v1/chat/completions" | "/v1/messages" => Endpoint::ChatCompletions,
+        "/v1/completions" => Endpoint::Completions,
+        "/v1/embeddings" => Endpoint::Embeddings,
+        "/v1/responses" => Endpoint::Responses,
+        _ => return Err(Refusal::NotFound),
+    };
+    if method == Method::POST { Ok(endpoint) } else { Err(Refusal::MethodNotAllowed { allow: "POST" }) }
 }
 
 /// Reads the body and, where routing or the endpoint needs to look into it, undoes its compression.
@@ -97,7 +115,7 @@ where
             .alias(named)
             .is_some_and(|(alias, bare)| bare || alias.reads_bodies)
     };
-    if endpoint.requires_json() || named.is_none_or(|named| reads(&named)) {
+    if snapshot.strict || endpoint.requires_json() || named.is_none_or(|named| reads(&named)) {
         arrival.decode(settings.body_limit)?;
     }
     Ok(arrival)
@@ -109,7 +127,8 @@ impl Arrival {
         if self.body.is_empty() {
             return Ok(());
         }
-        if let Some(plain) = Encoding::of(&self.headers).decode(&self.body, limit)? {
+        let plain = Encoding::of(&self.headers).decode(&self.body, limit);
+        if let Some(plain) = plain.map_err(refusal(limit))? {
             self.body = plain;
             self.decoded = true;
         }
@@ -122,6 +141,14 @@ impl Arrival {
             return None;
         }
         onwards_json::object(&self.body).ok()
+    }
+}
+
+fn refusal(limit: usize) -> impl Fn(Undecodable) -> Refusal {
+    move |undecodable| match undecodable {
+        Undecodable::Unknown => Refusal::UnknownEncoding,
+        Undecodable::Broken => Refusal::BrokenEncoding,
+        Undecodable::TooLarge => Refusal::BodyTooLarge { limit },
     }
 }
 
@@ -145,7 +172,8 @@ where
         return Err(Refusal::BodyTooLarge { limit });
     }
     let mut body = pin!(body);
-    let Some(first) = next(body.as_mut(), patience).await? else {
+    let mut pace = Pace { patience, begun: Instant::now(), received: 0 };
+    let Some(first) = next(body.as_mut(), &mut pace).await? else {
         return Ok(Bytes::new());
     };
     if first.len() > limit {
@@ -162,7 +190,7 @@ where
         .min(TRUSTED_ROOM.max(first.len()));
     let mut whole = BytesMut::with_capacity(room);
     whole.extend_from_slice(&first);
-    while let Some(more) = next(body.as_mut(), patience).await? {
+    while let Some(more) = next(body.as_mut(), &mut pace).await? {
         if whole.len() + more.len() > limit {
             return Err(Refusal::BodyTooLarge { limit });
         }
@@ -174,8 +202,25 @@ where
 /// Bytes set aside on the word of a `content-length`; beyond, room grows with what arrives.
 const TRUSTED_ROOM: usize = 1024 * 1024;
 
+/// How fast a body has to come: no gap longer than `patience`, and after the first `patience` a kibibyte a second on
+/// average. A body that drips byte by byte ends as surely as one that stops.
+struct Pace {
+    patience: Duration,
+    begun: Instant,
+    received: usize,
+}
+
+impl Pace {
+    /// How long the next bytes may take.
+    fn allowance(&self) -> Duration {
+        let earned = Duration::from_secs(u64::try_from(self.received / 1024).unwrap_or(u64::MAX));
+        let total = self.patience.saturating_add(earned);
+        total.saturating_sub(self.begun.elapsed()).min(self.patience)
+    }
+}
+
 /// The next bytes of a body; `None` at its end. The clock runs only while nothing is there.
-async fn next<B>(mut body: Pin<&mut B>, patience: Duration) -> Result<Option<Bytes>, Refusal>
+async fn next<B>(mut body: Pin<&mut B>, pace: &mut Pace) -> Result<Option<Bytes>, Refusal>
 where
     B: Body<Data = Bytes>,
 {
@@ -185,15 +230,18 @@ where
             match body.as_mut().poll_frame(cx) {
                 Poll::Ready(None) => return Poll::Ready(Ok(None)),
                 Poll::Ready(Some(Err(_))) => {
-                    return Poll::Ready(Err(Refusal::BadRequest("The request body broke off.")));
+                    return Poll::Ready(Err(Refusal::BodyBroken));
                 }
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                     Ok(data) if data.is_empty() => {}
-                    Ok(data) => return Poll::Ready(Ok(Some(data))),
+                    Ok(data) => {
+                        pace.received += data.len();
+                        return Poll::Ready(Ok(Some(data)));
+                    }
                     Err(_trailers) => {}
                 },
                 Poll::Pending => {
-                    let clock = clock.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
+                    let clock = clock.get_or_insert_with(|| Box::pin(sleep(pace.allowance())));
                     return clock.as_mut().poll(cx).map(|()| Err(Refusal::BodyTimeout));
                 }
             }

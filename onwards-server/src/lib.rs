@@ -28,6 +28,7 @@ pub mod metrics;
 mod path;
 
 mod admit;
+mod answer;
 mod attempt;
 mod egress;
 mod identify;
@@ -37,6 +38,7 @@ mod vet;
 
 mod body;
 mod embed;
+mod encoding;
 mod endpoint;
 mod facts;
 mod fault;
@@ -47,6 +49,7 @@ mod refusal;
 mod secrets;
 pub mod transport;
 
+pub use attempt::ServedBy;
 pub use body::{Body, BodyError};
 pub use embed::{AppState, BuildError, follow, metrics_router, router};
 pub use house::{House, Loaded, Settings};

@@ -37,18 +37,20 @@ async fn walk<B>(
 where
     B: http_body::Body<Data = Bytes>,
 {
-    let endpoint = ingress::endpoint(&head)?;
+    let endpoint = ingress::endpoint(snapshot, &head)?;
     if endpoint == Endpoint::Models {
         return egress::models(snapshot, &head);
     }
     facts.proxied();
     let arrival = ingress::read(&house.settings, snapshot, head, endpoint, body).await?; // bounded in size and time
+    let checked = vet::contract(snapshot, &arrival)?; // strict mode: the shape of the request
     let document = arrival.document(); // parsed once
-    let model = ingress::model(&arrival, document.as_ref())?;
+    let document = document.as_ref();
+    let model = ingress::model(&arrival, document)?;
     let identity = identify::identify(snapshot, endpoint, &model, &arrival.headers, facts)?; // alias, key, rules, pool
-    vet::vet(&arrival, document.as_ref(), &identity)?; // what needs no capacity to be refused
+    let vetted = vet::vet(snapshot, &arrival, document, checked, &identity, facts)?; // what needs no capacity
     let mut admission = admit::admit(&house.ledger, &identity, house.now())?; // rates, then slots
-    let plan = plan::draw_up(&arrival, document.as_ref(), &identity);
+    let plan = plan::draw_up(snapshot, &arrival, document, &model, &identity, &vetted);
     let committed = attempt::until_committed(house, &plan, &mut admission, facts).await?; // the only loop
     Ok(Reply::Provider(committed, admission)) // slots end with the body
 }

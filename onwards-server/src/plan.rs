@@ -2,67 +2,117 @@
 //!
 //! Bodies are never serialised anew: a changed member is a splice between slices of the client's own bytes.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use http::Uri;
 use http::uri::PathAndQuery;
-use onwards_json::{Edit, Object, Splice};
+use http::{HeaderValue, Uri, header};
+use onwards_json::{Edit, EditError, Object, Splice};
+use onwards_reasoning::{Ask, Edit as Translated};
 
+use crate::answer::{Contract, Egress};
 use crate::headers;
+use crate::house::unix_now;
 use crate::identify::Identity;
 use crate::ingress::Arrival;
-use crate::policy::{Pool, Provider, join};
+use crate::policy::{Alias, Pool, Provider, Snapshot, join};
 use crate::refusal::Refusal;
 use crate::transport::{Call, Outgoing};
+use crate::vet::Vetted;
 
 /// Everything the attempts need, borrowed from the request.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
-    pub(crate) arrival: &'a Arrival,
-    pub(crate) document: Option<&'a Object<'a>>,
+    pub(crate) alias: &'a Arc<Alias>,
     pub(crate) pool: &'a Arc<Pool>,
+    /// What is done to the answer.
+    pub(crate) egress: Egress,
+    arrival: &'a Arrival,
+    document: Option<&'a Object<'a>>,
     /// The alias as JSON text, where a serving class was cut off the client's name for it.
-    bare: Option<Bytes>,
+    bare: Option<String>,
+    ask: Option<&'a Ask>,
 }
 
+/// Where a model's name stands.
+static MODEL: LazyLock<[String; 1]> = LazyLock::new(|| ["model".to_owned()]);
+
 /// Members that only a scheduler understands (spec C.11).
-const SCHEDULING: [&str; 2] = ["priority", "nvext"];
+static SCHEDULING: LazyLock<[[String; 1]; 2]> = LazyLock::new(|| [["priority".to_owned()], ["nvext".to_owned()]]);
 
 /// Draws up the plan for a request that has been admitted.
 pub(crate) fn draw_up<'a>(
+    snapshot: &Snapshot,
     arrival: &'a Arrival,
     document: Option<&'a Object<'a>>,
+    model: &str,
     identity: &'a Identity,
+    vetted: &'a Vetted,
 ) -> Plan<'a> {
-    let bare = identity
-        .bare
-        .then(|| Bytes::from(onwards_json::quote(&identity.alias.name)));
     Plan {
+        alias: &identity.alias,
+        pool: &identity.pool,
+        egress: egress(snapshot, arrival, model, identity, vetted),
         arrival,
         document,
-        pool: &identity.pool,
-        bare,
+        bare: identity.bare.then(|| onwards_json::quote(&identity.alias.name)),
+        ask: vetted.ask.as_ref(),
     }
+}
+
+/// What is done to answers: nothing is asked about modes after this.
+fn egress(
+    snapshot: &Snapshot,
+    arrival: &Arrival,
+    model: &str,
+    identity: &Identity,
+    vetted: &Vetted,
+) -> Egress {
+    let contract = |endpoint| Contract {
+        endpoint,
+        model: model.to_owned(),
+        include_usage: vetted.checked.is_some_and(|checked| checked.include_usage),
+        unique: unique(),
+        now: unix_now(),
+    };
+    if snapshot.strict {
+        return arrival.endpoint.contract().map_or(Egress::Untouched, |endpoint| Egress::Strict(contract(endpoint)));
+    }
+    if !identity.pool.providers.iter().any(|provider| provider.sanitize) {
+        return Egress::Untouched;
+    }
+    let chat = arrival.uri.path().contains("/chat/completions");
+    Egress::Sanitized(chat.then(|| contract(onwards_strict::Endpoint::Chat)))
+}
+
+/// A random UUID (RFC 9562, version 4).
+fn unique() -> String {
+    let random = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
+    let text = format!("{random:032x}");
+    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
+    format!("{}-{}-{}-{}-{}", part(0..8), part(8..12), part(12..16), part(16..20), part(20..32))
 }
 
 impl Plan<'_> {
     /// The request as this provider is sent it.
     ///
     /// # Errors
-    /// [`Refusal::BadRequest`] when the joined path is no request target, [`Refusal::Internal`] when an edit that was vetted
-    /// cannot be applied.
+    /// [`Refusal::BadRequest`] when the joined path is no request target, [`Refusal::Reasoning`] when a translation would cross a
+    /// member that is not an object, [`Refusal::Internal`] when an edit that was vetted cannot be applied.
     pub(crate) fn call(&self, provider: &Provider) -> Result<Call, Refusal> {
         let body = self.body(provider)?;
         let mut call = Call::new(Outgoing::default());
         *call.method_mut() = self.arrival.method.clone();
         *call.uri_mut() = self.target(provider)?;
-        *call.headers_mut() = headers::upstream(
-            &self.arrival.headers,
-            &provider.outbound,
-            body.len(),
-            self.arrival.decoded,
-        );
+        let mut headers =
+            headers::upstream(&self.arrival.headers, &provider.outbound, body.len(), self.arrival.decoded);
+        if self.egress.reads(provider) {
+            headers.remove(header::ACCEPT_ENCODING);
+        }
+        if self.egress.is_strict() {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        *call.headers_mut() = headers;
         *call.body_mut() = body;
         Ok(call)
     }
@@ -71,50 +121,56 @@ impl Plan<'_> {
     fn target(&self, provider: &Provider) -> Result<Uri, Refusal> {
         let base = provider.base_path.as_str();
         let uri = &self.arrival.uri;
-        let target = match uri.path_and_query() {
-            Some(same) if base.is_empty() => same.clone(),
-            _ => {
-                let mut joined = join(base, uri.path());
-                if let Some(query) = uri.query() {
-                    joined.push('?');
-                    joined.push_str(query);
-                }
-                PathAndQuery::try_from(joined).map_err(|_| {
-                    Refusal::BadRequest("The request path is not a valid request target.")
-                })?
+        let mut joined = if self.egress.is_strict() {
+            let base = if base.is_empty() { "/v1" } else { base };
+            format!("{base}{}", self.arrival.endpoint.below_base())
+        } else {
+            match uri.path_and_query() {
+                Some(same) if base.is_empty() => return Ok(Uri::from(same.clone())),
+                _ => join(base, uri.path()),
             }
         };
-        Ok(Uri::from(target))
+        if let Some(query) = uri.query() {
+            joined.push('?');
+            joined.push_str(query);
+        }
+        PathAndQuery::try_from(joined)
+            .map(Uri::from)
+            .map_err(|_| Refusal::BadRequest("The request path is not a valid request target."))
     }
 
     fn body(&self, provider: &Provider) -> Result<Outgoing, Refusal> {
         let body = &self.arrival.body;
-        let model = provider
-            .model
-            .as_ref()
-            .map(|model| &model.0)
-            .or(self.bare.as_ref());
-        let Some(document) = self
-            .document
-            .filter(|_| model.is_some() || provider.strips_scheduling)
-        else {
-            return Ok(Outgoing::whole(body.clone()));
+        let translation = match (&provider.translation, self.ask) {
+            (Some(translation), Some(ask)) => translation.edits(ask),
+            _ => &[],
         };
-        let mut edits: Vec<Edit<'_, &str>> = Vec::new();
-        if let Some(model) = model {
-            let value = std::str::from_utf8(model).map_err(|_| Refusal::Internal)?;
-            edits.push(Edit::Set {
-                path: &["model"],
-                value,
-            });
+        let mut edits: Vec<Edit<'_>> = Vec::new();
+        if let Some(value) = provider.model.as_ref().map(|model| &model.0).or(self.bare.as_ref()) {
+            edits.push(Edit::Set { path: &*MODEL, value });
         }
         if provider.strips_scheduling {
-            for path in [&SCHEDULING[..1], &SCHEDULING[1..]] {
-                edits.push(Edit::Remove { path });
-            }
+            edits.extend(SCHEDULING.iter().map(|path| Edit::Remove { path }));
         }
-        let splices = onwards_json::splices(document, &edits).map_err(|_| Refusal::Internal)?;
-        Ok(Outgoing::pieces(spliced(body, splices)))
+        edits.extend(translation.iter().map(|edit| match edit {
+            Translated::Set { path, value } => Edit::Set { path, value },
+            Translated::Remove { path, drop_empty_parent: true } => Edit::Prune { path },
+            Translated::Remove { path, drop_empty_parent: false } => Edit::Remove { path },
+        }));
+        let Some(document) = self.document.filter(|_| !edits.is_empty()) else {
+            return Ok(Outgoing::whole(body.clone()));
+        };
+        match onwards_json::splices(document, &edits) {
+            Ok(splices) => Ok(Outgoing::pieces(spliced(body, splices))),
+            Err(EditError::CrossesNonObject { edit, .. }) => {
+                let untranslated = edits.len() - translation.len();
+                let pointer = edit.checked_sub(untranslated).and_then(|index| translation.get(index));
+                let crossing = onwards_reasoning::refusal::crossing;
+                Err(Refusal::Reasoning(crossing(&pointer.map(Translated::pointer).unwrap_or_default())))
+            }
+            Err(EditError::Repeated { .. }) => Err(Refusal::BadRequest("A member that has to be changed is given more than once.")),
+            Err(_) => Err(Refusal::Internal),
+        }
     }
 }
 

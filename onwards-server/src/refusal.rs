@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
+use onwards_strict::Defect;
 
 use crate::body::Body;
 
@@ -19,6 +20,16 @@ pub(crate) enum Refusal {
     BodyNotJson,
     /// The request body did not arrive in time.
     BodyTimeout,
+    /// The request body broke off.
+    BodyBroken,
+    /// A Responses request that is not sent as JSON.
+    NotSentAsJson,
+    /// The body does not fit the endpoint's contract.
+    Defect(Defect),
+    /// A reasoning control that cannot be honoured.
+    Reasoning(onwards_reasoning::Refusal),
+    /// Parameters that the operator has listed as refused, in the order of the catalog.
+    UnsupportedParams(Vec<&'static str>),
     /// The body is larger than the limit, as sent or after inflation.
     BodyTooLarge {
         limit: usize,
@@ -51,6 +62,12 @@ pub(crate) enum Refusal {
     NoProviders,
     /// Every attempt failed, or the only one did.
     BadGateway,
+    /// The last provider's 2xx was an error or nothing.
+    Unavailable,
+    /// A provider's answer does not fit the contract: nothing of it may be shown.
+    Malformed,
+    /// A provider refused the request, and its words are not shown.
+    UpstreamError,
     /// The provider took too long.
     GatewayTimeout,
     /// A rule of the gateway's own went wrong.
@@ -61,10 +78,12 @@ pub(crate) enum Refusal {
 struct Row {
     status: StatusCode,
     kind: &'static str,
-    code: &'static str,
+    code: Option<&'static str>,
     param: Option<&'static str>,
     message: Cow<'static, str>,
 }
+
+type Columns = (StatusCode, &'static str, &'static str, Option<&'static str>, Cow<'static, str>);
 
 const INVALID: &str = "invalid_request_error";
 const LIMITED: &str = "rate_limit_error";
@@ -73,7 +92,58 @@ const TRY_LATER: &str = "An internal error occurred. Please try again later.";
 
 impl Refusal {
     fn row(&self) -> Row {
-        let (status, kind, code, param, message): (_, _, _, _, Cow<'static, str>) = match self {
+        let (status, kind, code, param, message) = self.columns();
+        // Errors of the contract carry no code; what they are counted as is the gateway's own business.
+        let silent = matches!(self, Self::Defect(_) | Self::NotSentAsJson | Self::Malformed);
+        Row { status, kind, code: (!silent).then_some(code), param, message }
+    }
+
+    #[expect(clippy::too_many_lines, reason = "one flat table")]
+    fn columns(&self) -> Columns {
+        match self {
+            Self::Defect(defect) => (
+                StatusCode::BAD_REQUEST,
+                INVALID,
+                defect.kind.code(),
+                None,
+                defect.message().into(),
+            ),
+            Self::NotSentAsJson => (
+                StatusCode::BAD_REQUEST,
+                INVALID,
+                "invalid_content_type",
+                None,
+                "Invalid request: the content-type must be application/json.".into(),
+            ),
+            Self::BodyBroken => (
+                StatusCode::BAD_REQUEST,
+                INVALID,
+                "invalid_body",
+                None,
+                "The request body broke off.".into(),
+            ),
+            Self::Reasoning(refusal) => (
+                StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST),
+                INVALID,
+                refusal.code,
+                Some(refusal.param),
+                refusal.message.clone().into(),
+            ),
+            Self::UnsupportedParams(names) => (
+                StatusCode::BAD_REQUEST,
+                INVALID,
+                "unsupported_parameter",
+                names.first().copied(),
+                onwards_strict::catalog::refusal(names).into(),
+            ),
+            Self::Malformed => (StatusCode::BAD_GATEWAY, "api_error", "malformed_answer", None, "Bad gateway".into()),
+            Self::UpstreamError => (
+                StatusCode::BAD_REQUEST,
+                INVALID,
+                "upstream_error",
+                None,
+                "The upstream provider rejected the request.".into(),
+            ),
             Self::BadRequest(why) => (StatusCode::BAD_REQUEST, INVALID, "bad_request", None, (*why).into()),
             Self::ModelMissing => (
                 StatusCode::BAD_REQUEST,
@@ -163,7 +233,7 @@ impl Refusal {
                 None,
                 "Too many concurrent requests. Please wait for some requests to complete before sending more.".into(),
             ),
-            Self::NoProviders => {
+            Self::NoProviders | Self::Unavailable => {
                 (StatusCode::SERVICE_UNAVAILABLE, INTERNAL, "service_unavailable", None, TRY_LATER.into())
             }
             Self::BadGateway => (StatusCode::BAD_GATEWAY, INTERNAL, "internal_error", None, TRY_LATER.into()),
@@ -177,13 +247,6 @@ impl Refusal {
             Self::Internal => {
                 (StatusCode::INTERNAL_SERVER_ERROR, INTERNAL, "internal_error", None, TRY_LATER.into())
             }
-        };
-        Row {
-            status,
-            kind,
-            code,
-            param,
-            message,
         }
     }
 
@@ -194,7 +257,7 @@ impl Refusal {
 
     /// The code that the rejection counter and log line carry.
     pub(crate) fn code(&self) -> &'static str {
-        self.row().code
+        self.columns().2
     }
 
     /// The parameter at fault, if one is.
@@ -214,7 +277,7 @@ impl Refusal {
     /// The refusal as a response: OpenAI's error envelope and the headers that go with it.
     pub(crate) fn response(&self) -> Response<Body> {
         let row = self.row();
-        let text = envelope(&row.message, row.kind, row.param, Some(row.code));
+        let text = envelope(&row.message, row.kind, row.param, row.code);
         let mut response = Response::new(Body::full(text));
         *response.status_mut() = row.status;
         let headers = response.headers_mut();

@@ -1,33 +1,116 @@
 //! The third stage: what can be refused without capacity is refused here, before any limit is charged.
 
-use onwards_json::Object;
+use http::header;
+use onwards_json::{Object, Value};
+use onwards_reasoning::{Ask, Controls};
+use onwards_strict::Checked;
 
+use crate::endpoint::Endpoint;
+use crate::facts::Facts;
 use crate::identify::Identity;
 use crate::ingress::Arrival;
+use crate::policy::Snapshot;
 use crate::refusal::Refusal;
 
-/// Checks that every provider of the pool can be sent this request, reading the body if one needs it changed.
+/// What is known of a request that no rule forbids.
+#[derive(Debug)]
+pub(crate) struct Vetted {
+    /// What the strict check read; `None` outside strict mode.
+    pub(crate) checked: Option<Checked>,
+    /// The reasoning effort that the client asks for.
+    pub(crate) ask: Option<Ask>,
+}
+
+/// Holds a request against its endpoint's contract, in strict mode. This comes before anything else is looked at, since it is
+/// what reads the body.
 ///
 /// # Errors
-/// [`Refusal::BodyNotJson`] where a body must be rewritten and is no JSON object, [`Refusal::ModelMissing`] where its model
-/// must be replaced and it has none, or several; [`Refusal::NoProviders`] for an empty pool.
+/// [`Refusal::NotSentAsJson`] or [`Refusal::Defect`].
+pub(crate) fn contract(snapshot: &Snapshot, arrival: &Arrival) -> Result<Option<Checked>, Refusal> {
+    let Some(contract) = arrival.endpoint.contract().filter(|_| snapshot.strict) else {
+        return Ok(None);
+    };
+    if arrival.endpoint == Endpoint::Responses && !sent_as_json(arrival) {
+        return Err(Refusal::NotSentAsJson);
+    }
+    onwards_strict::check(contract, &arrival.body).map(Some).map_err(Refusal::Defect)
+}
+
+fn sent_as_json(arrival: &Arrival) -> bool {
+    let kind = arrival.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+/// Checks parameters, reasoning controls, and that every provider of the pool can be sent this request.
+///
+/// # Errors
+/// [`Refusal::UnsupportedParams`] for a parameter the operator has listed; [`Refusal::Reasoning`] for a control that is not
+/// canonical, or that a provider of the pool cannot honour; [`Refusal::BodyNotJson`] where a body must be rewritten and is no JSON
+/// object, [`Refusal::ModelMissing`] where its model must be replaced and it has none, or several; [`Refusal::NoProviders`] for an
+/// empty pool.
 pub(crate) fn vet(
+    snapshot: &Snapshot,
+    arrival: &Arrival,
+    document: Option<&Object<'_>>,
+    checked: Option<Checked>,
+    identity: &Identity,
+    facts: &Facts,
+) -> Result<Vetted, Refusal> {
+    if let Some(checked) = &checked {
+        parameters(snapshot, checked, facts)?;
+    }
+    let ask = reasoning(snapshot, arrival, document, identity)?;
+    rewritable(arrival, document, identity)?;
+    if identity.pool.providers.is_empty() {
+        return Err(Refusal::NoProviders);
+    }
+    Ok(Vetted { checked, ask })
+}
+
+/// Parameters that not every provider can honour: counted, and refused where the operator has said so (spec K.6).
+fn parameters(snapshot: &Snapshot, checked: &Checked, facts: &Facts) -> Result<(), Refusal> {
+    if checked.flagged.is_empty() {
+        return Ok(());
+    }
+    let flagged: Vec<&'static str> = checked.flagged.iter().map(|parameter| parameter.name).collect();
+    let rejected = |name: &&'static str| snapshot.rejected_params.contains(name);
+    facts.flagged(&flagged, rejected);
+    let refused: Vec<_> = flagged.into_iter().filter(rejected).collect();
+    if refused.is_empty() { Ok(()) } else { Err(Refusal::UnsupportedParams(refused)) }
+}
+
+/// The effort a client asks for, valid for every provider of the pool (spec I.2 to I.4).
+fn reasoning(
+    snapshot: &Snapshot,
     arrival: &Arrival,
     document: Option<&Object<'_>>,
     identity: &Identity,
-) -> Result<(), Refusal> {
-    let providers = &identity.pool.providers;
-    let renames = identity.bare || providers.iter().any(|provider| provider.model.is_some());
-    if !arrival.body.is_empty() && (renames || providers.iter().any(|provider| provider.rewrites()))
-    {
-        let document = document.ok_or(Refusal::BodyNotJson)?;
-        let named = document.get("model").map_err(|_| Refusal::ModelMissing)?;
-        if renames && named.is_none() {
-            return Err(Refusal::ModelMissing);
+) -> Result<Option<Ask>, Refusal> {
+    let (Some(surface), Some(document)) = (arrival.endpoint.surface(), document) else { return Ok(None) };
+    // Of several members with one name the last one counts, as for most readers.
+    let last = |name: &'static str| document.members().iter().rev().find(|member| member.is(name));
+    let controls = Controls::of(surface, |name| last(name).map(|member| Value::text(&member.value())));
+    if snapshot.strict {
+        controls.refuse_native().map_err(Refusal::Reasoning)?;
+    }
+    let ask = controls.ask().map_err(Refusal::Reasoning)?;
+    if let Some(ask) = &ask {
+        for translation in identity.pool.providers.iter().filter_map(|provider| provider.translation.as_ref()) {
+            translation.check(ask).map_err(Refusal::Reasoning)?;
         }
     }
-    if providers.is_empty() {
-        return Err(Refusal::NoProviders);
+    Ok(ask)
+}
+
+/// A body that must be changed for some provider can be.
+fn rewritable(arrival: &Arrival, document: Option<&Object<'_>>, identity: &Identity) -> Result<(), Refusal> {
+    let providers = &identity.pool.providers;
+    let renames = identity.bare || providers.iter().any(|provider| provider.model.is_some());
+    if arrival.body.is_empty() || !(renames || providers.iter().any(|provider| provider.strips_scheduling)) {
+        return Ok(());
     }
-    Ok(())
+    let document = document.ok_or(Refusal::BodyNotJson)?;
+    let named = document.get("model").map_err(|_| Refusal::ModelMissing)?;
+    if renames && named.is_none() { Err(Refusal::ModelMissing) } else { Ok(()) }
 }

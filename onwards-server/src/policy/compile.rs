@@ -5,11 +5,11 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::HeaderValue;
 use onwards_balance::{Backoff, Jitter, Order, Strategy};
 use onwards_config::{self as config, Endpoint, Gateway, Problem};
 use onwards_limits::{Bucket, Rate};
+use onwards_reasoning::{Spec, SurfaceSpec, Translation, WriteSpec};
 use sha2::{Digest, Sha256};
 
 use super::caller::{Caller, Keyring, Token};
@@ -36,11 +36,12 @@ pub(crate) struct Grounds<'a> {
 /// # Errors
 /// Every problem that reading the file alone could not find.
 pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapshot, Vec<Problem>> {
-    let rates = check(gateway)?;
+    let Checked { rates, translations, rejected_params } = check(gateway)?;
     grounds.ledger.sweep();
     let mut builder = Builder {
         grounds,
         rates,
+        translations,
         keyring: Keyring::default(),
         conditions: Conditions {
             keeping: gateway.http_pool,
@@ -58,6 +59,8 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
     }
     Ok(Snapshot {
         generation: grounds.generation,
+        strict: gateway.strict_mode,
+        rejected_params,
         created: grounds.unix,
         aliases,
         names,
@@ -91,17 +94,48 @@ fn needs_changes(gateway: &Gateway, target: &config::Target) -> bool {
             .any(of)
 }
 
-/// Rates by the path of their owner, checked.
-type Rates = HashMap<String, Rate>;
+/// What reading the file alone could not make: by the path of its owner.
+#[derive(Default)]
+struct Checked {
+    rates: HashMap<String, Rate>,
+    translations: HashMap<String, Translation>,
+    rejected_params: Vec<&'static str>,
+}
 
-fn check(gateway: &Gateway) -> Result<Rates, Vec<Problem>> {
-    let mut rates = Rates::new();
+fn check(gateway: &Gateway) -> Result<Checked, Vec<Problem>> {
+    let mut checked = Checked::default();
     let mut problems = Vec::new();
-    let mut note = |path: String, limit: Option<&config::RateLimit>| {
+    for (name, definition) in &gateway.auth.key_definitions {
+        checked.rate(definition_path(name), definition.rate_limit.as_ref(), &mut problems);
+    }
+    for target in gateway.targets.values() {
+        for pool in std::iter::once(&target.default).chain(&target.completions) {
+            checked.rate(pool.path.clone(), pool.rate_limit.as_ref(), &mut problems);
+            for provider in &pool.providers {
+                checked.rate(own_limit(provider), provider.rate_limit.as_ref(), &mut problems);
+                checked.translation(provider, &mut problems);
+            }
+        }
+    }
+    for (index, name) in gateway.rejected_params.iter().enumerate() {
+        match onwards_strict::catalog::find(name) {
+            Some(parameter) => checked.rejected_params.push(parameter.name),
+            None => problems.push(Problem::new(
+                format!("rejected_params[{index}]"),
+                format!("`{name}`"),
+                "the name of a parameter in the catalog of parameters that not every provider can honour".to_owned(),
+            )),
+        }
+    }
+    if problems.is_empty() { Ok(checked) } else { Err(problems) }
+}
+
+impl Checked {
+    fn rate(&mut self, path: String, limit: Option<&config::RateLimit>, problems: &mut Vec<Problem>) {
         let Some(limit) = limit else { return };
         match Rate::new(limit.per_second, limit.burst) {
             Ok(rate) => {
-                rates.insert(path, rate);
+                self.rates.insert(path, rate);
             }
             Err(error) => problems.push(Problem::new(
                 format!("{path}.rate_limit"),
@@ -109,26 +143,38 @@ fn check(gateway: &Gateway) -> Result<Rates, Vec<Problem>> {
                 error.to_string(),
             )),
         }
-    };
-    for (name, definition) in &gateway.auth.key_definitions {
-        note(definition_path(name), definition.rate_limit.as_ref());
     }
-    for target in gateway.targets.values() {
-        for pool in std::iter::once(&target.default).chain(&target.completions) {
-            note(pool.path.clone(), pool.rate_limit.as_ref());
-            for provider in &pool.providers {
-                note(
-                    format!("{}#provider", provider.path),
-                    provider.rate_limit.as_ref(),
-                );
+
+    fn translation(&mut self, provider: &config::Provider, problems: &mut Vec<Problem>) {
+        let Some(wanted) = &provider.reasoning_translation else { return };
+        let surface = |surface: &config::ReasoningSurface| SurfaceSpec {
+            unsupported_efforts: surface.unsupported_efforts.clone(),
+            writes: surface
+                .writes
+                .iter()
+                .map(|write| WriteSpec { target_path: write.target_path.clone(), values: write.values.clone() })
+                .collect(),
+        };
+        let spec = Spec {
+            chat_completions: wanted.chat_completions.as_ref().map(surface),
+            responses: wanted.responses.as_ref().map(surface),
+        };
+        match Translation::new(&spec) {
+            Ok(translation) => {
+                self.translations.insert(provider.path.clone(), translation);
             }
+            Err(violations) => problems.extend(violations.into_iter().map(|violation| {
+                let path = [wanted.path.as_str(), violation.path.as_str()];
+                let path = path.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(".");
+                Problem::new(path, "a translation that breaks a rule".to_owned(), violation.message)
+            })),
         }
     }
-    if problems.is_empty() {
-        Ok(rates)
-    } else {
-        Err(problems)
-    }
+}
+
+/// Where the rate limit of a provider itself is kept; a single target's limits are its pool's.
+fn own_limit(provider: &config::Provider) -> String {
+    format!("{} itself", provider.path)
 }
 
 fn definition_path(name: &str) -> String {
@@ -137,7 +183,8 @@ fn definition_path(name: &str) -> String {
 
 struct Builder<'a> {
     grounds: &'a Grounds<'a>,
-    rates: Rates,
+    rates: HashMap<String, Rate>,
+    translations: HashMap<String, Translation>,
     keyring: Keyring,
     conditions: Conditions<'a>,
 }
@@ -205,6 +252,7 @@ impl Builder<'_> {
             default: Arc::new(default),
             completions,
             reads_bodies: false,
+            series: ["default", "completions"].map(|pool| self.grounds.metrics.pool(name, pool)),
             inflight: self.grounds.metrics.model_inflight(name),
             inflight_limit: target.default.inflight_limit,
             account_inflight_limits: target
@@ -235,7 +283,7 @@ impl Builder<'_> {
                 let twin = seen.entry(identity_of(provider)).or_insert(0);
                 *twin += 1;
                 let identity = format!("provider {name} {alias} {} {twin}", identity_of(provider));
-                self.provider(index, provider, identity, name != "default")
+                Arc::new(self.provider(index, provider, identity, name != "default"))
             })
             .collect();
         Pool {
@@ -283,6 +331,7 @@ impl Builder<'_> {
                 .clone()
                 .unwrap_or_else(|| index.to_string())
                 .into(),
+            url: provider.endpoint.url(),
             destination,
             base_path,
             outbound: Outbound {
@@ -296,12 +345,15 @@ impl Builder<'_> {
             model: provider
                 .model
                 .as_deref()
-                .map(|model| ModelName(Bytes::from(onwards_json::quote(model)))),
+                .map(|model| ModelName(onwards_json::quote(model))),
+            translation: self.translations.get(&provider.path).cloned(),
+            trusted: provider.trusted,
+            sanitize: provider.sanitize_response,
             response_headers: provider.response_headers.clone(),
             request_timeout: provider.request_timeout,
             connect_timeout: provider.connect_timeout,
             idle_timeout: provider.idle_timeout,
-            bucket: self.bucket(&format!("{}#provider", provider.path), identity.clone()),
+            bucket: self.bucket(&own_limit(provider), identity.clone()),
             slots: self.grounds.ledger.slots(identity),
             concurrency_limit: provider.concurrency_limit,
             strips_scheduling: named_pool && !provider.accepts_scheduling_priority,

@@ -4,16 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 use onwards_balance::{Backoff, Order};
 use onwards_config::{Fallback, RoutingRule};
 use onwards_limits::{Bucket, Slots};
+use onwards_reasoning::Translation;
 use prometheus::IntGauge;
 
 use super::caller::{Caller, Keyring};
 use crate::endpoint::Endpoint;
 use crate::headers::Outbound;
+use crate::metrics::PoolSeries;
 use crate::transport::Destination;
 
 /// One configuration from start to end of a request.
@@ -21,6 +22,10 @@ use crate::transport::Destination;
 pub(crate) struct Snapshot {
     /// Counts successful loads, from 1.
     pub(crate) generation: u64,
+    /// Strict mode: requests are checked and answers rebuilt.
+    pub(crate) strict: bool,
+    /// Parameters of the catalog that strict mode refuses.
+    pub(crate) rejected_params: Vec<&'static str>,
     /// Seconds since 1970 at the load; `created` of every listed model.
     pub(crate) created: u64,
     /// Every alias by its exact name.
@@ -40,6 +45,8 @@ pub(crate) struct Alias {
     pub(crate) completions: Option<Arc<Pool>>,
     /// True when a provider that can be reached through this alias needs bodies changed.
     pub(crate) reads_bodies: bool,
+    /// Series of the two pools that can serve the alias, by their name: the alias is the label, whoever serves it.
+    pub(crate) series: [PoolSeries; 2],
     /// Requests in flight on the alias.
     pub(crate) inflight: IntGauge,
     /// The most realtime requests an account may have in flight here.
@@ -80,7 +87,7 @@ pub(crate) struct Pool {
     pub(crate) backoff: Option<Backoff>,
     pub(crate) fallback: Fallback,
     pub(crate) rules: Vec<RoutingRule>,
-    pub(crate) providers: Vec<Provider>,
+    pub(crate) providers: Vec<Arc<Provider>>,
 }
 
 /// Who may use a pool.
@@ -105,12 +112,19 @@ impl Access {
 pub(crate) struct Provider {
     /// Its configured name or its place in the pool: what logs and labels say.
     pub(crate) name: Arc<str>,
+    pub(crate) url: String,
     pub(crate) destination: Arc<dyn Destination>,
     /// `""` or `/a/b`.
     pub(crate) base_path: String,
     pub(crate) outbound: Outbound,
     /// The model name to put into the body.
     pub(crate) model: Option<ModelName>,
+    /// How reasoning efforts are said to this provider.
+    pub(crate) translation: Option<Translation>,
+    /// Its errors may be shown to strict clients.
+    pub(crate) trusted: bool,
+    /// Outside strict mode: its errors are replaced and its chat answers cleaned.
+    pub(crate) sanitize: bool,
     pub(crate) response_headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) request_timeout: Option<Duration>,
     pub(crate) connect_timeout: Duration,
@@ -123,22 +137,17 @@ pub(crate) struct Provider {
     pub(crate) strips_scheduling: bool,
 }
 
-impl Provider {
-    /// True when a body must be read and changed for this provider.
-    pub(crate) fn rewrites(&self) -> bool {
-        self.model.is_some() || self.strips_scheduling
-    }
-}
-
 /// A model name as JSON text, ready to be spliced into a body.
 #[derive(Clone, Debug)]
-pub(crate) struct ModelName(pub(crate) Bytes);
+pub(crate) struct ModelName(pub(crate) String);
 
 impl Snapshot {
     /// The configuration that knows no alias.
     pub(crate) fn empty() -> Self {
         Self {
             generation: 0,
+            strict: false,
+            rejected_params: Vec::new(),
             created: 0,
             aliases: HashMap::new(),
             names: Vec::new(),
@@ -165,6 +174,12 @@ impl Snapshot {
 }
 
 impl Alias {
+    /// The series for requests that name this alias and are served by a pool of its own or of another alias.
+    pub(crate) fn series(&self, pool: &Pool) -> &PoolSeries {
+        let [default, completions] = &self.series;
+        if pool.name == "default" { default } else { completions }
+    }
+
     /// The pool for a class of requests; the default one where the alias has no other.
     pub(crate) fn pool(&self, class: RequestClass) -> &Arc<Pool> {
         match (class, &self.completions) {

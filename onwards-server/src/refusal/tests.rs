@@ -46,7 +46,7 @@ fn every_refusal_has_its_row() {
             "{} {} {} {} {}\n",
             row.status.as_u16(),
             row.kind,
-            row.code,
+            row.code.unwrap_or("null"),
             row.param.unwrap_or("-"),
             extra.join(", ")
         );

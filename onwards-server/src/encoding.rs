@@ -1,11 +1,24 @@
-//! Compressed request bodies: undone where the gateway must read them, within the body limit.
+//! Compressed bodies: undone where the gateway must read them, within a limit on what they unfold to.
 
 use std::io::Read;
 
 use bytes::Bytes;
 use http::{HeaderMap, header};
+use thiserror::Error;
 
-use crate::refusal::Refusal;
+/// Why a body cannot be decompressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub(crate) enum Undecodable {
+    /// The coding is not known.
+    #[error("unknown content-encoding")]
+    Unknown,
+    /// The data is not what the coding says, or ends early.
+    #[error("broken content-encoding")]
+    Broken,
+    /// It unfolds to more than the limit.
+    #[error("larger than the limit when decompressed")]
+    TooLarge,
+}
 
 /// How a body is compressed, as `content-encoding` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,30 +55,30 @@ impl Encoding {
     ///
     /// # Errors
     /// When the coding is unknown, the data is broken or ends early, or it unfolds to more than `limit` bytes.
-    pub(super) fn decode(self, body: &[u8], limit: usize) -> Result<Option<Bytes>, Refusal> {
+    pub(crate) fn decode(self, body: &[u8], limit: usize) -> Result<Option<Bytes>, Undecodable> {
         match self {
             Self::Identity => Ok(None),
-            Self::Unknown => Err(Refusal::UnknownEncoding),
+            Self::Unknown => Err(Undecodable::Unknown),
             Self::Gzip => unfold(flate2::read::MultiGzDecoder::new(body), limit),
             Self::Brotli => unfold(brotli_decompressor::Decompressor::new(body, 4096), limit),
             Self::Zstd => {
                 let decoder = ruzstd::decoding::StreamingDecoder::new(body)
-                    .map_err(|_| Refusal::BrokenEncoding)?;
+                    .map_err(|_| Undecodable::Broken)?;
                 unfold(decoder, limit)
             }
         }
     }
 }
 
-fn unfold(decoder: impl Read, limit: usize) -> Result<Option<Bytes>, Refusal> {
+fn unfold(decoder: impl Read, limit: usize) -> Result<Option<Bytes>, Undecodable> {
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     let mut plain = Vec::new();
     decoder
         .take(most)
         .read_to_end(&mut plain)
-        .map_err(|_| Refusal::BrokenEncoding)?;
+        .map_err(|_| Undecodable::Broken)?;
     if plain.len() > limit {
-        return Err(Refusal::BodyTooLarge { limit });
+        return Err(Undecodable::TooLarge);
     }
     Ok(Some(plain.into()))
 }

@@ -1,0 +1,221 @@
+//! What becomes of a provider's answer on its way to the client: passed on untouched, or rebuilt from the members of the
+//! contract, whole or event by event (spec F.5, J, K, L).
+//!
+//! Which of these is settled in the plan as an [`Egress`]; nothing later asks for a mode.
+
+mod error;
+mod peek;
+mod rewrite;
+mod stream;
+mod unary;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, Response, StatusCode, header};
+use onwards_strict::{Cleaner, Context};
+
+use crate::body::Body;
+use crate::encoding::Encoding;
+use crate::headers;
+use crate::house::Settings;
+use crate::policy::Provider;
+use crate::transport::{Answer, TransportError};
+
+use self::rewrite::Rewriter;
+pub(crate) use self::stream::CleanStream;
+
+/// What is done to answers before a client gets them.
+#[derive(Debug)]
+pub(crate) enum Egress {
+    /// Status, headers and bytes as they come.
+    Untouched,
+    /// Strict mode: only what the contract knows, errors of untrusted providers replaced.
+    Strict(Contract),
+    /// Outside strict mode, for providers that are said to be sanitised: errors replaced, chat answers cleaned.
+    Sanitized(Option<Contract>),
+}
+
+/// What cleaning needs to know of the request.
+#[derive(Debug)]
+pub(crate) struct Contract {
+    pub(crate) endpoint: onwards_strict::Endpoint,
+    /// The name the client asked for.
+    pub(crate) model: String,
+    /// Whether the client asked for a usage chunk.
+    pub(crate) include_usage: bool,
+    /// Unique to the request: what missing ids are made of.
+    pub(crate) unique: String,
+    /// Seconds since 1970.
+    pub(crate) now: u64,
+}
+
+/// A 2xx or an error of a provider, looked into as far as it has to be before anything is sent.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    /// Can be sent.
+    Ready(Response<Body>),
+    /// A 2xx that carries an error; what can be sent if no other provider is asked.
+    Embedded { status: u16, response: Response<Body> },
+    /// A 2xx without any content.
+    Empty,
+    /// An answer that does not fit the contract: nothing of it may be shown.
+    Malformed,
+    /// Larger or slower than an answer may be that has to be read whole.
+    Unreadable(TransportError),
+}
+
+/// What an attempt has seen of the first data frame of a strict stream.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lead {
+    /// Time from the start of the attempt to the first data frame that is neither an error nor the end marker, if one came
+    /// while it was looked for.
+    pub(crate) first_frame: Option<Duration>,
+}
+
+impl Egress {
+    /// Looks into an answer and prepares what the client gets.
+    pub(crate) async fn open(
+        &self,
+        answer: Answer,
+        provider: &Arc<Provider>,
+        settings: &Settings,
+        lead: &mut Lead,
+        since: tokio::time::Instant,
+    ) -> Opened {
+        let success = answer.status().is_success();
+        match self {
+            Self::Strict(contract) if success => contract.strict(answer, provider, settings, lead, since).await,
+            Self::Strict(_) if !provider.trusted => {
+                Opened::Ready(error::standardised(answer, settings).await)
+            }
+            Self::Sanitized(Some(contract)) if success && provider.sanitize => {
+                contract.sanitized(answer, provider, settings).await
+            }
+            Self::Sanitized(_) if !success && provider.sanitize => {
+                Opened::Ready(error::replaced(answer, settings).await)
+            }
+            _ => Opened::Ready(untouched(answer, provider)),
+        }
+    }
+
+    /// True when answers for this provider must come uncompressed, because they are read here.
+    pub(crate) fn reads(&self, provider: &Provider) -> bool {
+        match self {
+            Self::Untouched => false,
+            Self::Strict(_) => true,
+            Self::Sanitized(_) => provider.sanitize,
+        }
+    }
+
+    /// True for requests whose `content-type` is the contract's, whatever the client wrote.
+    pub(crate) fn is_strict(&self) -> bool {
+        matches!(self, Self::Strict(_))
+    }
+}
+
+impl Contract {
+    async fn strict(
+        &self,
+        answer: Answer,
+        provider: &Arc<Provider>,
+        settings: &Settings,
+        lead: &mut Lead,
+        since: tokio::time::Instant,
+    ) -> Opened {
+        let (mut head, body) = answer.into_parts();
+        let encoding = Encoding::of(&head.headers);
+        let streamed = is_event_stream(&head.headers);
+        if streamed && encoding != Encoding::Identity {
+            return compressed_stream();
+        }
+        head.headers = allowed(&head.headers);
+        headers::configure(&mut head.headers, &provider.response_headers);
+        let cleaner = Cleaner::new(self.endpoint, &self.context(provider.trusted, 0));
+        if streamed {
+            let rewriter = Rewriter::strict(cleaner, self, provider.trusted);
+            let stream = CleanStream::new(body, rewriter, settings.sse_buffer_limit, provider.idle_timeout);
+            head.headers.remove(header::CONTENT_LENGTH);
+            return peek::open(stream, head, lead, since).await;
+        }
+        match unary::plain(body, encoding, settings).await {
+            Ok(text) => unary::strict(&cleaner, head, &text, provider.trusted),
+            Err(error) => Opened::Unreadable(error),
+        }
+    }
+
+    async fn sanitized(&self, answer: Answer, provider: &Arc<Provider>, settings: &Settings) -> Opened {
+        let (mut head, body) = answer.into_parts();
+        let encoding = Encoding::of(&head.headers);
+        let streamed = is_event_stream(&head.headers);
+        if streamed && encoding != Encoding::Identity {
+            return compressed_stream();
+        }
+        head.headers.remove(header::CONTENT_ENCODING);
+        headers::downstream(&mut head.headers, &provider.response_headers);
+        let cleaner = Cleaner::sanitizer(&self.context(true, self.now));
+        if streamed {
+            let rewriter = Rewriter::sanitized(cleaner);
+            let stream = CleanStream::new(body, rewriter, settings.sse_buffer_limit, provider.idle_timeout);
+            head.headers.remove(header::CONTENT_LENGTH);
+            return Opened::Ready(Response::from_parts(head, Body::clean(stream)));
+        }
+        match unary::plain(body, encoding, settings).await {
+            Ok(text) => unary::sanitized(&cleaner, head, &text),
+            Err(error) => Opened::Unreadable(error),
+        }
+    }
+
+    fn context(&self, trusted: bool, created: u64) -> Context<'_> {
+        Context { model: &self.model, unique: &self.unique, created, trusted }
+    }
+}
+
+/// A stream that is compressed although it was asked to come plain cannot be looked into as it comes.
+fn compressed_stream() -> Opened {
+    tracing::error!("a provider's stream is compressed although it was not asked to be");
+    Opened::Malformed
+}
+
+/// The answer as it came, without what concerns its connection, with the configured headers.
+fn untouched(answer: Answer, provider: &Provider) -> Response<Body> {
+    let idle_timeout = provider.idle_timeout;
+    let mut response = answer.map(|body| Body::upstream(body, idle_timeout));
+    headers::downstream(response.headers_mut(), &provider.response_headers);
+    response
+}
+
+/// The headers of a provider that a strict client may see: what the message needs, and what a retry needs.
+fn allowed(provider: &HeaderMap) -> HeaderMap {
+    let mut kept = HeaderMap::with_capacity(8);
+    for name in [
+        header::CONTENT_TYPE,
+        header::CONTENT_LENGTH,
+        header::CACHE_CONTROL,
+        header::DATE,
+        header::RETRY_AFTER,
+    ] {
+        if let Some(value) = provider.get(&name) {
+            kept.insert(name, value.clone());
+        }
+    }
+    kept
+}
+
+fn is_event_stream(headers: &HeaderMap) -> bool {
+    headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|value| {
+        let kind = value.split(';').next().unwrap_or_default().trim();
+        kind.eq_ignore_ascii_case("text/event-stream")
+    })
+}
+
+/// A response of JSON text with the headers that go with it.
+fn json(status: StatusCode, mut headers: HeaderMap, text: impl Into<bytes::Bytes>) -> Response<Body> {
+    let text = text.into();
+    headers.insert(header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    headers.insert(header::CONTENT_LENGTH, text.len().into());
+    let mut response = Response::new(Body::full(text));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}
