@@ -185,7 +185,7 @@ impl Affinity {
         );
         let admitted = self.admitted();
         let too_many = admitted > target + margin;
-        let too_few = admitted + margin < target && self.share < 1.0;
+        let too_few = admitted + margin < target;
         if too_many || too_few {
             self.share = self.seen.keys().nth(target).map_or(1.0, |&key| point(key));
         }
@@ -197,9 +197,6 @@ impl Affinity {
     }
 
     fn admitted(&self) -> usize {
-        if self.share >= 1.0 {
-            return self.seen.len();
-        }
         self.seen
             .keys()
             .take_while(|&&key| point(key) < self.share)

@@ -25,7 +25,10 @@
 //!   a decrease that would not lower the share (it is at its floor) is not an adjustment.
 //! * **Idle**: while there are too few samples to judge, each full interval adds a step,
 //!   reckoned when the next request arrives. So a quiet pool does not stay where an incident
-//!   left it.
+//!   left it. Silence counts as well: samples after which none has come for a whole interval
+//!   tell how the provider was, not how it is, and are forgotten. (Without that, the breaches
+//!   that arrive within the dwell after the last decrease would count as enough samples for ever,
+//!   and a pool that falls silent in an incident would never be idle.)
 //! * **Zero**: a target of 0 lowers at the first breach among enough samples; an idle interval
 //!   of zero (`None`) turns idle recovery off.
 //! * **Cancel**: an attempt that ends without a verdict is reported as unknown. A [`Ticket`]
@@ -55,9 +58,12 @@ pub struct Controller {
     window: Window,
     generation: u64,
     last_adjustment: Duration,
+    /// Since when the rate has been low; never set while there are too few samples.
     healthy_since: Option<Duration>,
+    /// When the newest sample in the window came; without meaning while it is empty.
+    last_sample: Duration,
     in_flight: u64,
-    parked: Option<Parked>,
+    parked: bool,
 }
 
 /// An attempt on the preferred provider that has not been reported yet.
@@ -103,12 +109,6 @@ pub struct Gauge {
     pub active: bool,
 }
 
-#[derive(Debug)]
-struct Parked {
-    /// From when on the time without a verdict counts as idle.
-    idle_since: Duration,
-}
-
 impl Controller {
     /// A controller with a share of 1.
     ///
@@ -124,8 +124,9 @@ impl Controller {
             generation: 0,
             last_adjustment: now,
             healthy_since: None,
+            last_sample: now,
             in_flight: 0,
-            parked: None,
+            parked: false,
         })
     }
 
@@ -138,7 +139,7 @@ impl Controller {
     /// Notes that an eligible request arrives: the place for idle recovery. Call it before
     /// reading the [`share`](Self::share).
     pub fn arrive(&mut self, now: Duration) -> Option<Change> {
-        if self.parked.is_some() {
+        if self.parked {
             return None;
         }
         self.recover_from_idling(now)
@@ -162,7 +163,7 @@ impl Controller {
     /// Notes how an attempt went.
     pub fn observe(&mut self, ticket: Ticket, outcome: Outcome, now: Duration) -> Option<Change> {
         self.in_flight = self.in_flight.saturating_sub(1);
-        if ticket.generation != self.generation || self.parked.is_some() {
+        if ticket.generation != self.generation || self.parked {
             return None;
         }
         match outcome {
@@ -170,6 +171,7 @@ impl Controller {
             Outcome::Healthy => self.window.push(false),
             Outcome::Breach => self.window.push(true),
         }
+        self.last_sample = now.max(self.last_sample);
         if self.too_few_samples() {
             return None;
         }
@@ -187,25 +189,18 @@ impl Controller {
     }
 
     /// Suspends the controller while its pool has one provider only. Reports of attempts under
-    /// way change nothing from here on. Parking twice is parking once.
-    pub fn park(&mut self, now: Duration) {
-        if self.parked.is_some() {
-            return;
-        }
-        // A pool that had enough samples was not idle until now.
-        let idle_since = if self.too_few_samples() {
-            self.last_adjustment
-        } else {
-            now.max(self.last_adjustment)
-        };
-        self.parked = Some(Parked { idle_since });
+    /// way change nothing from here on.
+    pub fn park(&mut self) {
+        self.parked = true;
     }
 
     /// Goes on where [`park`](Self::park) left off, in a new generation and without samples; the
     /// time parked counts as idle. Without a park before it, nothing happens.
     pub fn resume(&mut self, now: Duration) -> Option<Change> {
-        let parked = self.parked.take()?;
-        self.last_adjustment = parked.idle_since;
+        if !std::mem::take(&mut self.parked) {
+            return None;
+        }
+        self.last_adjustment = self.idle_since();
         self.begin_generation();
         self.recover_from_idling(now)
     }
@@ -218,7 +213,7 @@ impl Controller {
             samples: self.window.len(),
             breach_rate: self.window.breach_rate(),
             in_flight: self.in_flight,
-            active: self.parked.is_none(),
+            active: !self.parked,
         }
     }
 
@@ -244,25 +239,31 @@ impl Controller {
             return None;
         }
         self.last_adjustment = now;
-        self.healthy_since = Some(now);
         Some(self.raise(1))
     }
 
     fn recover_from_idling(&mut self, now: Duration) -> Option<Change> {
         let interval = self.settings.idle_recovery?;
-        if self.share >= 1.0 || !self.too_few_samples() {
-            return None;
-        }
-        let idle = now.saturating_sub(self.last_adjustment).as_nanos();
+        let since = self.idle_since();
+        let idle = now.saturating_sub(since).as_nanos();
         let steps = u32::try_from(idle.checked_div(interval.as_nanos())?).unwrap_or(u32::MAX);
-        if steps == 0 {
+        if self.share >= 1.0 || steps == 0 {
             return None;
         }
-        self.last_adjustment = self
-            .last_adjustment
-            .saturating_add(interval.saturating_mul(steps));
-        self.healthy_since = None;
+        if !self.too_few_samples() {
+            self.forget_samples();
+        }
+        self.last_adjustment = since.saturating_add(interval.saturating_mul(steps));
         Some(self.raise(steps))
+    }
+
+    /// From when on the time without a verdict counts as idle.
+    fn idle_since(&self) -> Duration {
+        if self.too_few_samples() {
+            self.last_adjustment
+        } else {
+            self.last_adjustment.max(self.last_sample)
+        }
     }
 
     fn raise(&mut self, steps: u32) -> Change {
@@ -277,6 +278,10 @@ impl Controller {
 
     fn begin_generation(&mut self) {
         self.generation = self.generation.wrapping_add(1);
+        self.forget_samples();
+    }
+
+    fn forget_samples(&mut self) {
         self.window.clear();
         self.healthy_since = None;
     }

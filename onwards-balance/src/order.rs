@@ -142,8 +142,9 @@ impl Candidates<'_> {
             .first_choice(load, now)
             .or_else(|| self.pick(load, now, random))
             .or_else(|| {
-                // Nobody left in this pass: start another, if anybody was left out of it.
-                self.tried.clear().then(|| self.pick(load, now, random))?
+                // Nobody left in this pass: start another.
+                self.tried.clear();
+                self.pick(load, now, random)
             })?;
         self.attempts += 1;
         if !self.order.with_replacement {
@@ -283,11 +284,8 @@ impl Tried {
         }
     }
 
-    /// Empties the set and tells whether there was anything in it.
-    fn clear(&mut self) -> bool {
-        let any = self.low != 0 || !self.high.is_empty();
+    fn clear(&mut self) {
         *self = Self::default();
-        any
     }
 }
 

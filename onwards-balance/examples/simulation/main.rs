@@ -19,10 +19,10 @@ const STORY: [(u64, f64, &str); 6] = [
     (60, 20.0, "incident"),
     (70, 400.0, "recovered"),
     (95, 15.0, "incident"),
-    (102, 400.0, "no traffic"),
+    (98, 400.0, "no traffic"),
 ];
 /// No traffic from here to there.
-const QUIET: (u64, u64) = (102, 135);
+const QUIET: (u64, u64) = (98, 135);
 
 #[expect(clippy::print_stdout, reason = "an example shows its result")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -122,6 +122,23 @@ fn a_shrinking_population_raises_the_share_up_to_one() {
 }
 
 #[test]
+fn a_count_short_by_the_margin_holds() {
+    for (silent, moves) in [(5, false), (6, true)] {
+        let mut affinity = affinity(50);
+        talk(&mut affinity, 200, s(START));
+        talk(&mut affinity, 200, s(START + 60));
+        let share = affinity.share();
+        for n in silent..200 {
+            affinity.arrive(key(n, 200), s(START + 660));
+        }
+        let census = affinity.arrive(key(199, 200), s(START + 720)).unwrap();
+        assert_eq!(census.active as u64, 200 - silent);
+        assert_eq!(census.share > share, moves, "{silent} of 50 are silent");
+        assert_eq!(census.admitted, if moves { 50 } else { 45 });
+    }
+}
+
+#[test]
 fn a_conversation_is_over_after_the_window() {
     let mut affinity = affinity(5);
     affinity.arrive(7, s(START));

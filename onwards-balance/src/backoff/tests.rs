@@ -44,6 +44,7 @@ fn far_attempts_neither_overflow_nor_vanish() {
         }
     }
     assert_eq!(backoff(1, 1e300, Jitter::None).ceiling(9), ms(5000));
+    assert_eq!(backoff(0, 1e300, Jitter::None).ceiling(9), ms(0));
     let endless = Backoff::new(Duration::MAX, Duration::MAX, 2.0, Jitter::Full).unwrap();
     assert!(endless.waits(None).next(u64::MAX).unwrap() > ms(1 << 40));
 }

@@ -262,31 +262,112 @@ fn idle_time_is_credited_in_whole_intervals() {
     assert_eq!(off.share(), 0.8);
 }
 
+/// Reports one breach and then healthy attempts, `n` in all.
+fn one_in(n: u32, controller: &mut Controller, now: Duration) {
+    for nth in 0..n {
+        let outcome = if nth == 0 {
+            Outcome::Breach
+        } else {
+            Outcome::Healthy
+        };
+        assert_eq!(report(controller, outcome, now), None);
+    }
+}
+
 #[test]
 fn enough_samples_to_judge_are_not_idle() {
-    let mut controller = lowered(ControllerSettings::default());
-    let tell = |controller: &mut Controller, n, outcome| {
-        for _ in 0..n {
-            assert_eq!(report(controller, outcome, s(50)), None);
-        }
-    };
-    tell(&mut controller, 1, Outcome::Breach);
-    tell(&mut controller, 18, Outcome::Healthy);
+    let mut few = lowered(ControllerSettings::default());
+    one_in(19, &mut few, s(339));
     assert_eq!(
-        controller.arrive(s(340)),
+        few.arrive(s(340)),
         increase(0.8 + 0.05),
         "19 samples are too few"
     );
-    tell(&mut controller, 1, Outcome::Healthy);
-    assert_eq!(controller.arrive(s(100_000)), None, "20 samples hold at 5%");
+    assert_eq!(few.gauge().samples, 19, "but stay");
+    let mut enough = lowered(ControllerSettings::default());
+    one_in(20, &mut enough, s(339));
+    assert_eq!(enough.arrive(s(340)), None, "20 samples hold at 5%");
+    // As long as samples come, however slowly, time passes without credit.
+    for n in 1..10 {
+        assert_eq!(enough.arrive(s(339 + 299 * n)), None);
+        report(&mut enough, Outcome::Healthy, s(339 + 299 * n));
+    }
+}
+
+#[test]
+fn silence_makes_samples_stale() {
+    let mut controller = lowered(ControllerSettings::default());
+    // Within the dwell nothing falls further, but the window fills.
+    for _ in 0..100 {
+        assert_eq!(report(&mut controller, Outcome::Breach, s(60)), None);
+    }
+    assert_eq!(controller.arrive(s(359)), None);
+    assert_eq!(controller.gauge().samples, 100);
+    assert_eq!(
+        controller.arrive(s(360)),
+        increase(0.8 + 0.05),
+        "an interval after the last sample"
+    );
+    assert_eq!(controller.gauge().samples, 0);
+    assert_eq!(controller.arrive(s(659)), None);
+    assert_eq!(controller.arrive(s(660)), increase(0.8 + 0.05 + 0.05));
+
+    let mut off = lowered(ControllerSettings {
+        idle_recovery: None,
+        ..ControllerSettings::default()
+    });
+    one_in(20, &mut off, s(60));
+    assert_eq!(off.arrive(s(1_000_000)), None);
+    assert_eq!(off.gauge().samples, 20);
+}
+
+#[test]
+fn after_silence_health_has_to_be_shown_anew() {
+    let mut controller = lowered(ControllerSettings::default());
+    let healthy = |controller: &mut Controller, now| {
+        (0..20).find_map(|_| report(controller, Outcome::Healthy, now))
+    };
+    assert_eq!(healthy(&mut controller, s(60)), None);
+    // A report that reaches the lock late does not make the silence longer.
+    assert_eq!(healthy(&mut controller, s(50)), None);
+    assert_eq!(controller.arrive(s(359)), None);
+    assert_eq!(controller.arrive(s(360)), increase(0.8 + 0.05));
+    assert_eq!(healthy(&mut controller, s(400)), None);
+    assert_eq!(healthy(&mut controller, s(429)), None);
+    assert_eq!(
+        healthy(&mut controller, s(430)),
+        increase(0.8 + 0.05 + 0.05)
+    );
+}
+
+#[test]
+fn a_whole_pool_is_not_idle() {
+    let mut controller = defaults();
+    one_in(20, &mut controller, s(1));
+    assert_eq!(controller.arrive(s(1_000_000)), None);
+    assert_eq!(controller.gauge().samples, 20);
+}
+
+#[test]
+fn steps_end_at_one_whatever_floats_sum_up_to() {
+    let settings = ControllerSettings {
+        share_floor: 0.7,
+        share_decay: 0.1,
+        share_step: 0.1,
+        ..quick()
+    };
+    let mut controller = lowered(settings);
+    let climbs = (41..90).filter_map(|n| report(&mut controller, Outcome::Healthy, s(n)));
+    assert_eq!(climbs.count(), 3);
+    assert_eq!(controller.share(), 1.0);
 }
 
 #[test]
 fn parked_time_is_idle_time_and_old_attempts_are_disowned() {
     let mut controller = lowered(ControllerSettings::default());
     let under_way = controller.begin();
-    controller.park(s(100));
-    controller.park(s(200));
+    controller.park();
+    controller.park();
     assert!(!controller.gauge().active);
     assert_eq!(controller.arrive(s(500)), None);
     let while_parked = controller.begin();
@@ -315,7 +396,7 @@ fn a_pool_that_was_judged_until_it_parked_is_credited_the_parked_time_only() {
             };
             assert_eq!(report(&mut controller, outcome, s(3600)), None);
         }
-        controller.park(s(3600));
+        controller.park();
         controller
     };
     assert_eq!(busy().resume(s(3600 + 299)), None);
@@ -333,7 +414,7 @@ fn times_out_of_order_do_no_harm() {
         report(&mut controller, Outcome::Healthy, now);
     }
     assert_eq!(controller.share(), 0.8 + 0.05);
-    controller.park(s(0));
+    controller.park();
     assert_eq!(controller.resume(s(0)), None);
 }
 
@@ -499,7 +580,7 @@ proptest! {
                     None => (None, false),
                 },
                 Event::Arrive => (controller.arrive(now), false),
-                Event::Park => { controller.park(now); (None, false) }
+                Event::Park => { controller.park(); (None, false) }
                 Event::Resume => (controller.resume(now), false),
             };
             let share = controller.share();

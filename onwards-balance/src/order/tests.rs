@@ -172,6 +172,21 @@ fn a_pause_puts_a_provider_last_in_its_pass() {
 }
 
 #[test]
+fn a_pause_that_is_over_is_no_pause() {
+    let past = |secs| Load {
+        not_before: Some(NOW - Duration::from_secs(secs)),
+        ..Load::default()
+    };
+    check(
+        &priority(2, 2),
+        First::ByStrategy,
+        &[past(1), past(5)],
+        "AB",
+    );
+    check(&priority(2, 2), First::Alternate, &[past(5), past(0)], "BA");
+}
+
+#[test]
 fn least_in_flight_per_weight_comes_first() {
     check(
         &weighted(&[3, 1]),

@@ -145,6 +145,30 @@ fn comes_back_without_traffic() {
 }
 
 #[test]
+fn comes_back_though_it_fell_silent_in_the_middle_of_an_incident() {
+    // The last breaches come within the dwell after the last decrease, and nothing after them.
+    let run = Scenario {
+        capacity: vec![
+            (Duration::ZERO, 400.0),
+            (minutes(10), 15.0),
+            (minutes(13), 400.0),
+        ],
+        traffic: vec![
+            (Duration::ZERO, 20.0),
+            (minutes(13), 0.0),
+            (minutes(51), 20.0),
+        ],
+        ..Scenario::new(0.0)
+    }
+    .controlled();
+    let fallen = run.share(minutes(50));
+    assert!(fallen < 0.4, "{fallen}");
+    // Seven whole intervals of five minutes since the last word of the provider.
+    let credited = run.share(minutes(51) + Duration::from_secs(5));
+    assert!((credited - fallen - 7.0 * STEP).abs() < 1e-9, "{credited}");
+}
+
+#[test]
 fn comes_back_under_a_trickle() {
     // One request in 20 s, a twentieth of them preferred: never enough samples in time.
     let scenario = Scenario {
