@@ -89,6 +89,20 @@ async fn a_body_that_stops_is_answered_408_and_holds_no_slot() {
 }
 
 #[tokio::test]
+async fn a_dripping_body_is_given_up() {
+    let up = Upstream::start().await;
+    let gateway = impatient(&up).await;
+    let mut conn = gateway.connect().await;
+    conn.send(b"POST /v1/x HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000\r\n\r\n")
+        .await;
+    is_timeout_or_nothing(&drip(conn, b" ").await);
+    assert_eq!(up.count(), 0);
+    gateway
+        .metric_becomes("onwards_requests_inflight", &[], 0.0)
+        .await;
+}
+
+#[tokio::test]
 async fn an_announced_body_beyond_the_limit_is_refused_unread() {
     let up = Upstream::start().await;
     let gateway = Gateway::serve(json!({"m": {"url": up.url()}})).await;
