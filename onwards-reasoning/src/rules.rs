@@ -41,7 +41,7 @@ pub(crate) fn violations(spec: &Spec) -> Vec<Violation> {
         report(
             &mut found,
             "",
-            "found no surface, expected chat_completions or responses or both".to_owned(),
+            "chat_completions or responses or both, found neither".to_owned(),
         );
     }
     for (name, surface) in surfaces {
@@ -69,7 +69,7 @@ fn check_surface(at: &str, surface: &SurfaceSpec, found: &mut Vec<Violation>) {
         report(
             found,
             &format!("{at}.writes"),
-            "found no write, expected at least one".to_owned(),
+            "at least one write, found none".to_owned(),
         );
     }
     for (i, name) in surface.unsupported_efforts.iter().enumerate() {
@@ -90,7 +90,7 @@ fn check_write(at: &str, write: &WriteSpec, found: &mut Vec<Violation>) {
         report(
             found,
             &format!("{at}.values"),
-            "found no effort, expected at least one".to_owned(),
+            "at least one effort, found none".to_owned(),
         );
     }
     for (name, value) in &write.values {
@@ -101,7 +101,7 @@ fn check_write(at: &str, write: &WriteSpec, found: &mut Vec<Violation>) {
             report(
                 found,
                 &at,
-                format!("found {bytes} bytes of JSON, expected at most {VALUE_BYTES}"),
+                format!("at most {VALUE_BYTES} bytes of JSON, found {bytes}"),
             );
         }
         let levels = depth(value);
@@ -109,17 +109,14 @@ fn check_write(at: &str, write: &WriteSpec, found: &mut Vec<Violation>) {
             report(
                 found,
                 &at,
-                format!("found {levels} levels of nesting, expected at most {VALUE_DEPTH}"),
+                format!("at most {VALUE_DEPTH} levels of nesting, found {levels}"),
             );
         }
         if write.target_path == BUDGET_PATH && value.as_u64().is_none() {
             report(
                 found,
                 &at,
-                format!(
-                    "found {}, expected a non-negative integer of tokens",
-                    kind(value)
-                ),
+                format!("a non-negative integer of tokens, found {}", kind(value)),
             );
         }
     }
@@ -129,7 +126,7 @@ fn check_path(at: &str, path: &str, found: &mut Vec<Violation>) {
     let Some(segments) = segments(path) else {
         let expected =
             format!("'/' and 1 to {PATH_SEGMENTS} segments of letters, digits, '_' and '-'");
-        return report(found, at, format!("found '{path}', expected {expected}"));
+        return report(found, at, format!("{expected}, found '{path}'"));
     };
     let open = segments
         .first()
@@ -139,7 +136,7 @@ fn check_path(at: &str, path: &str, found: &mut Vec<Violation>) {
             "{}, or a path at or below /reasoning or /thinking",
             EXACT_PATHS.join(", ")
         );
-        report(found, at, format!("found '{path}', expected {expected}"));
+        report(found, at, format!("{expected}, found '{path}'"));
     }
 }
 
@@ -149,7 +146,7 @@ fn check_effort_name(at: &str, name: &str, found: &mut Vec<Violation>) {
         report(
             found,
             at,
-            format!("found the effort '{name}', expected one of {all}"),
+            format!("one of the efforts {all}, found '{name}'"),
         );
     }
 }
@@ -164,8 +161,7 @@ fn check_same_efforts(at: &str, surface: &SurfaceSpec, found: &mut Vec<Violation
         let these = mapped([write]);
         if these != expected && !write.values.is_empty() {
             let (these, expected) = (listed(&these), listed(&expected));
-            let message =
-                format!("found the efforts {these}, expected those of the first write: {expected}");
+            let message = format!("the efforts of the first write ({expected}), found {these}");
             report(found, &format!("{at}.writes[{}].values", i + 1), message);
         }
     }
@@ -182,7 +178,7 @@ fn check_all_efforts(at: &str, surface: &SurfaceSpec, found: &mut Vec<Violation>
     let both: BTreeSet<Effort> = mapped.intersection(&unsupported).copied().collect();
     if !both.is_empty() {
         let message = format!(
-            "found {} both here and in the writes, expected either",
+            "every effort here or in the writes, found {} in both",
             listed(&both)
         );
         report(found, &format!("{at}.unsupported_efforts"), message);
@@ -193,7 +189,7 @@ fn check_all_efforts(at: &str, surface: &SurfaceSpec, found: &mut Vec<Violation>
         .collect();
     if !missing.is_empty() {
         let message = format!(
-            "found no decision on {}, expected every effort mapped or unsupported",
+            "every effort mapped or unsupported, found no decision on {}",
             listed(&missing)
         );
         report(found, at, message);
@@ -218,8 +214,7 @@ fn check_paths_apart(at: &str, surface: &SurfaceSpec, found: &mut Vec<Violation>
                 } else {
                     "a path overlapping"
                 };
-                let message =
-                    format!("found {relation} {at}.writes[{j}], expected separate members");
+                let message = format!("separate members, found {relation} {at}.writes[{j}]");
                 report(found, &format!("{at}.writes[{i}].target_path"), message);
             }
         }
@@ -235,8 +230,7 @@ fn check_budget_companion(at: &str, surface: &SurfaceSpec, found: &mut Vec<Viola
             .position(|write| write.target_path == path)
     };
     if let (Some(i), None) = (position(BUDGET_PATH), position(EFFORT_PATH)) {
-        let message =
-            format!("found {BUDGET_PATH} alone, expected a write to {EFFORT_PATH} beside it");
+        let message = format!("a write to {EFFORT_PATH} beside {BUDGET_PATH}, found none");
         report(found, &format!("{at}.writes[{i}].target_path"), message);
     }
 }

@@ -37,16 +37,16 @@ pub struct WriteSpec {
 pub struct Violation {
     /// Where, relative to the spec: `chat_completions.writes[0].values.low`; empty for the spec as a whole.
     pub path: String,
-    /// What was found and what is allowed, one line.
+    /// What is allowed and what was found, one line that reads on after the word "expected".
     pub message: String,
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.path.is_empty() {
-            f.write_str(&self.message)
+            write!(f, "expected {}", self.message)
         } else {
-            write!(f, "{}: {}", self.path, self.message)
+            write!(f, "{}: expected {}", self.path, self.message)
         }
     }
 }

@@ -24,7 +24,9 @@ fn broken(spec: SurfaceSpec) -> usize {
 fn a_spec_needs_a_surface() {
     check(
         &Spec::default(),
-        &expect!["found no surface, expected chat_completions or responses or both\n"],
+        &expect![[r#"
+            expected chat_completions or responses or both, found neither
+        "#]],
     );
 }
 
@@ -48,23 +50,23 @@ fn every_broken_rule_is_reported_at_once() {
     check(
         &spec,
         &expect![[r#"
-            chat_completions.unsupported_efforts[0]: found the effort 'ultra', expected one of none, minimal, low, medium, high, xhigh, max
-            chat_completions.writes[2].target_path: found '/messages', expected /reasoning_effort, /thinking_token_budget, /chat_template_kwargs/thinking, /chat_template_kwargs/enable_thinking, or a path at or below /reasoning or /thinking
-            chat_completions.writes[2].values: found no effort, expected at least one
-            chat_completions.writes[3].target_path: found 'thinking', expected '/' and 1 to 8 segments of letters, digits, '_' and '-'
-            chat_completions.writes[3].values.LOW: found the effort 'LOW', expected one of none, minimal, low, medium, high, xhigh, max
-            chat_completions.writes[4].values.high: found a string, expected a non-negative integer of tokens
-            chat_completions.writes[4].values.low: found another number, expected a non-negative integer of tokens
-            chat_completions.writes[1].values: found the efforts low, expected those of the first write: low, high
-            chat_completions.writes[3].values: found the efforts none at all, expected those of the first write: low, high
-            chat_completions.unsupported_efforts: found low both here and in the writes, expected either
-            chat_completions: found no decision on none, minimal, medium, xhigh, max, expected every effort mapped or unsupported
-            chat_completions.writes[1].target_path: found a path overlapping chat_completions.writes[0], expected separate members
-            chat_completions.writes[5].target_path: found the same path as chat_completions.writes[0], expected separate members
-            chat_completions.writes[5].target_path: found a path overlapping chat_completions.writes[1], expected separate members
-            chat_completions.writes[4].target_path: found /thinking_token_budget alone, expected a write to /reasoning_effort beside it
-            responses.writes: found no write, expected at least one
-            responses: found no decision on none, minimal, low, medium, high, xhigh, max, expected every effort mapped or unsupported
+            chat_completions.unsupported_efforts[0]: expected one of the efforts none, minimal, low, medium, high, xhigh, max, found 'ultra'
+            chat_completions.writes[2].target_path: expected /reasoning_effort, /thinking_token_budget, /chat_template_kwargs/thinking, /chat_template_kwargs/enable_thinking, or a path at or below /reasoning or /thinking, found '/messages'
+            chat_completions.writes[2].values: expected at least one effort, found none
+            chat_completions.writes[3].target_path: expected '/' and 1 to 8 segments of letters, digits, '_' and '-', found 'thinking'
+            chat_completions.writes[3].values.LOW: expected one of the efforts none, minimal, low, medium, high, xhigh, max, found 'LOW'
+            chat_completions.writes[4].values.high: expected a non-negative integer of tokens, found a string
+            chat_completions.writes[4].values.low: expected a non-negative integer of tokens, found another number
+            chat_completions.writes[1].values: expected the efforts of the first write (low, high), found low
+            chat_completions.writes[3].values: expected the efforts of the first write (low, high), found none at all
+            chat_completions.unsupported_efforts: expected every effort here or in the writes, found low in both
+            chat_completions: expected every effort mapped or unsupported, found no decision on none, minimal, medium, xhigh, max
+            chat_completions.writes[1].target_path: expected separate members, found a path overlapping chat_completions.writes[0]
+            chat_completions.writes[5].target_path: expected separate members, found the same path as chat_completions.writes[0]
+            chat_completions.writes[5].target_path: expected separate members, found a path overlapping chat_completions.writes[1]
+            chat_completions.writes[4].target_path: expected a write to /reasoning_effort beside /thinking_token_budget, found none
+            responses.writes: expected at least one write, found none
+            responses: expected every effort mapped or unsupported, found no decision on none, minimal, low, medium, high, xhigh, max
         "#]],
     );
 }
