@@ -76,7 +76,7 @@ fn bench_object(bencher: Bencher<'_, '_>, text: &str) {
 mod objects {
     use super::*;
 
-    #[divan::bench]
+    #[divan::bench(sample_size = 1000)]
     fn request_500_bytes(bencher: Bencher<'_, '_>) {
         bench_object(bencher, &request());
     }
@@ -132,7 +132,7 @@ mod parts {
     }
 
     /// A cleaner's way through a stream event: enter what it knows, skip the rest.
-    #[divan::bench]
+    #[divan::bench(sample_size = 1000)]
     fn walk_chunk(bencher: Bencher<'_, '_>) {
         let text = r#"{"id":"chatcmpl-9f3","object":"chat.completion.chunk","created":1718345013,"model":"vendor/fast-1","provider":"acme","system_fingerprint":"fp_44709d6fcb","choices":[{"index":0,"delta":{"role":"assistant","content":" hello there","reasoning":null},"logprobs":null,"finish_reason":null,"native_finish_reason":null}],"usage":{"prompt_tokens":12,"completion_tokens":3,"total_tokens":15,"cost":0.00012},"x_vendor":{"a":[1,2,3]}}"#;
         bencher.counter(BytesCount::of_str(text)).bench(|| {
@@ -161,7 +161,7 @@ mod parts {
 mod edits {
     use super::*;
 
-    #[divan::bench]
+    #[divan::bench(sample_size = 1000)]
     fn set_model_in_request(bencher: Bencher<'_, '_>) {
         let text = request();
         let body = object(text.as_bytes()).unwrap();

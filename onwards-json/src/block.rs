@@ -1,8 +1,8 @@
-//! Where a run of harmless bytes ends: sixteen bytes a step, in safe code.
+//! Where a run of harmless bytes ends: many bytes a step, in safe code.
 //!
-//! Each block becomes a mask with all bits set in the bytes that stop the run. The loop that makes it is
-//! one the compiler turns into a few vector compares, and the place of the first stop is then a count
-//! of zeros: no branch depends on where in the block it stands.
+//! What is short is looked at by words in integer registers, with carry tricks; what is long by blocks, in
+//! loops the compiler turns into vector compares. Either way a step yields a mask with bits set in the
+//! bytes that stop the run, and the place of the first is a count of zeros: no branch depends on it.
 
 const BLOCK: usize = 16;
 /// Blocks a long run is first tested by: only whether anything stops it.
@@ -12,16 +12,43 @@ const LONG: usize = 64;
 /// the length of `bytes` if there is none.
 #[inline]
 pub(crate) fn plain_end(bytes: &[u8], at: usize) -> usize {
-    // Names and most values are short: one block settles them.
-    match block(bytes, at).map(|block| mask(block, stops)) {
-        Some(0) => long_plain_end(bytes, at + BLOCK),
-        Some(mask) => at + first(mask),
-        None => tail(bytes, at, stops),
+    // Names and most values are short: one or two words settle them.
+    let Some(block) = block(bytes, at) else {
+        return tail(bytes, at, stops);
+    };
+    let (words, _) = block.as_chunks::<8>();
+    let [first, second] = words else {
+        return tail(bytes, at, stops);
+    };
+    let mask = word_mask(*first);
+    if mask != 0 {
+        return at + (mask.trailing_zeros() / 8) as usize;
     }
+    let mask = word_mask(*second);
+    if mask != 0 {
+        return at + 8 + (mask.trailing_zeros() / 8) as usize;
+    }
+    long_plain_end(bytes, at + BLOCK)
 }
 
+/// A mask whose lowest bit set is in the first byte that stops; higher ones may be carries.
+#[inline]
+fn word_mask(word: [u8; 8]) -> u64 {
+    const fn all(byte: u8) -> u64 {
+        u64::from_ne_bytes([byte; 8])
+    }
+    let word = u64::from_le_bytes(word);
+    let quote = word ^ all(b'"');
+    let backslash = word ^ all(b'\\');
+    let control = word.wrapping_sub(all(0x20)) & !word;
+    let quote = quote.wrapping_sub(all(1)) & !quote;
+    let backslash = backslash.wrapping_sub(all(1)) & !backslash;
+    (control | quote | backslash) & all(0x80)
+}
+
+/// The same as [`plain_end`], at its best when the run is long.
 #[inline(never)]
-fn long_plain_end(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn long_plain_end(bytes: &[u8], mut at: usize) -> usize {
     loop {
         for _ in 0..LONG / BLOCK {
             let Some(block) = block(bytes, at) else {

@@ -1,5 +1,7 @@
 //! A forward cursor over one JSON text: what a cleaner uses to read an answer in one pass.
 
+use std::ops::Range;
+
 use crate::{
     Expected, Kind, Member, ScanError, Text, Value,
     walk::{self, Cursor, Nest, Wrong},
@@ -39,8 +41,6 @@ use crate::{
 pub struct Scanner<'a> {
     text: &'a str,
     cursor: Cursor<'a>,
-    /// Where `text` stands in the text the caller knows.
-    base: usize,
     nest: Nest,
     due: Due,
 }
@@ -73,17 +73,18 @@ impl<'a> Scanner<'a> {
     /// A scanner at the start of a text that is known to be UTF-8.
     #[must_use]
     pub fn of(text: &'a str) -> Self {
-        Self::inside(text, 0)
+        Self::inside(text, 0..text.len())
     }
 
-    pub(crate) fn inside(text: &'a str, base: usize) -> Self {
+    /// A scanner over the value that stands there in a text.
+    pub(crate) fn inside(text: &'a str, span: Range<usize>) -> Self {
+        let text = text.get(..span.end).unwrap_or_default();
         Self {
             text,
             cursor: Cursor {
                 bytes: text.as_bytes(),
-                at: 0,
+                at: span.start,
             },
-            base,
             nest: Nest::default(),
             due: Due::Value,
         }
@@ -92,7 +93,7 @@ impl<'a> Scanner<'a> {
     /// The byte offset the scanner stands at.
     #[must_use]
     pub fn position(&self) -> usize {
-        self.base + self.cursor.at
+        self.cursor.at
     }
 
     /// How many objects and arrays are open.
@@ -161,11 +162,11 @@ impl<'a> Scanner<'a> {
         let start = self.cursor.at + 1;
         let escaped = self.cursor.name();
         let escaped = self.placed(escaped)?;
-        let raw = self.text.get(start..self.cursor.at - 1).unwrap_or_default();
+        let end = self.cursor.at - 1;
         let colon = self.cursor.colon();
         self.placed(colon)?;
         self.due = Due::Value;
-        Ok(Some(Text::new(raw, self.base + start, escaped)))
+        Ok(Some(Text::new(self.text, start, end, escaped)))
     }
 
     /// Whether another element follows in the innermost array, which then is next; false when the array
@@ -205,8 +206,7 @@ impl<'a> Scanner<'a> {
         let escaped = self.cursor.value(kind, self.nest);
         let escaped = self.placed(escaped)?;
         self.due = Due::Rest;
-        let text = self.text.get(start..self.cursor.at).unwrap_or_default();
-        Ok(Value::new(text, self.base + start, kind, escaped))
+        Ok(Value::new(self.text, start..self.cursor.at, kind, escaped))
     }
 
     /// Checks that the text ends here, white space aside.
@@ -265,7 +265,7 @@ impl<'a> Scanner<'a> {
         Ok(false)
     }
 
-    /// Gives a fault its place in the text the caller knows.
+    /// Gives a fault its place in the text.
     #[inline]
     fn placed<T>(&self, result: Result<T, Wrong>) -> Result<T, ScanError> {
         result.map_err(|wrong| wrong.at(self.position()))

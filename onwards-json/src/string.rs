@@ -7,45 +7,54 @@ use crate::walk::unit;
 /// A string or name inside a valid text, not yet decoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Text<'a> {
-    raw: &'a str,
-    at: usize,
+    /// The whole text; slices of it are made when asked for, which the scan need not pay.
+    text: &'a str,
+    start: usize,
+    end: usize,
     escaped: bool,
 }
 
 impl<'a> Text<'a> {
-    pub(crate) fn new(raw: &'a str, at: usize, escaped: bool) -> Self {
-        Self { raw, at, escaped }
+    /// The string whose inside is `start..end` of `text`.
+    pub(crate) fn new(text: &'a str, start: usize, end: usize, escaped: bool) -> Self {
+        Self {
+            text,
+            start,
+            end,
+            escaped,
+        }
     }
 
     /// What stands between the quotes, escapes as they are.
     #[must_use]
     pub fn raw(&self) -> &'a str {
-        self.raw
+        self.text.get(self.start..self.end).unwrap_or_default()
     }
 
     /// Where it stands in the whole text, quotes included.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
-        self.at.saturating_sub(1)..self.at + self.raw.len() + 1
+        self.start.saturating_sub(1)..self.end + 1
     }
 
     /// The string it means. Borrowed, at no cost, unless it holds an escape.
     #[must_use]
     pub fn decoded(&self) -> Cow<'a, str> {
         if self.escaped {
-            Cow::Owned(decode(self.raw))
+            Cow::Owned(decode(self.raw()))
         } else {
-            Cow::Borrowed(self.raw)
+            Cow::Borrowed(self.raw())
         }
     }
 
     /// Whether it means `other`: `m\u006fdel` is `model`.
     #[must_use]
+    #[inline]
     pub fn is(&self, other: &str) -> bool {
         if self.escaped {
-            decode(self.raw) == other
+            decode(self.raw()) == other
         } else {
-            self.raw == other
+            self.text.as_bytes().get(self.start..self.end) == Some(other.as_bytes())
         }
     }
 }

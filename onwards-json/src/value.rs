@@ -37,17 +37,20 @@ impl fmt::Display for Kind {
 /// A valid JSON value inside a text. Copying it copies a reference.
 #[derive(Debug, Clone, Copy)]
 pub struct Value<'a> {
+    /// The whole text; slices of it are made when asked for, which the scan need not pay.
     text: &'a str,
-    at: usize,
+    start: usize,
+    end: usize,
     kind: Kind,
     escaped: bool,
 }
 
 impl<'a> Value<'a> {
-    pub(crate) fn new(text: &'a str, at: usize, kind: Kind, escaped: bool) -> Self {
+    pub(crate) fn new(text: &'a str, span: Range<usize>, kind: Kind, escaped: bool) -> Self {
         Self {
             text,
-            at,
+            start: span.start,
+            end: span.end,
             kind,
             escaped,
         }
@@ -62,13 +65,13 @@ impl<'a> Value<'a> {
     /// Its text as it stands, without white space around it.
     #[must_use]
     pub fn text(&self) -> &'a str {
-        self.text
+        self.text.get(self.start..self.end).unwrap_or_default()
     }
 
     /// Where it stands, as byte offsets into the text that was scanned.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
-        self.at..self.at + self.text.len()
+        self.start..self.end
     }
 
     /// Whether it is `null`.
@@ -80,7 +83,7 @@ impl<'a> Value<'a> {
     /// The boolean, if it is one.
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
-        (self.kind == Kind::Bool).then(|| self.text == "true")
+        (self.kind == Kind::Bool).then(|| self.text() == "true")
     }
 
     /// The string, decoded. Borrowed unless it holds an escape.
@@ -95,15 +98,19 @@ impl<'a> Value<'a> {
         if self.kind != Kind::String {
             return None;
         }
-        let inner = self.text.strip_prefix('"')?.strip_suffix('"')?;
-        Some(Text::new(inner, self.at + 1, self.escaped))
+        Some(Text::new(
+            self.text,
+            self.start + 1,
+            self.end - 1,
+            self.escaped,
+        ))
     }
 
     /// The number, if it is written as a non-negative integer and fits; `1.0`, `1e3` and `-0` are not.
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
         if self.kind == Kind::Number {
-            self.text.parse().ok()
+            self.text().parse().ok()
         } else {
             None
         }
@@ -112,8 +119,8 @@ impl<'a> Value<'a> {
     /// The number, if it is written as an integer and fits; `1.0`, `1e3` and `-0` are not.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
-        if self.kind == Kind::Number && self.text != "-0" {
-            self.text.parse().ok()
+        if self.kind == Kind::Number && self.text() != "-0" {
+            self.text().parse().ok()
         } else {
             None
         }
@@ -123,7 +130,7 @@ impl<'a> Value<'a> {
     #[must_use]
     pub fn as_f64(&self) -> Option<f64> {
         if self.kind == Kind::Number {
-            self.text.parse().ok()
+            self.text().parse().ok()
         } else {
             None
         }
@@ -147,7 +154,7 @@ impl<'a> Value<'a> {
     /// Its spans are those of the text the value stands in.
     #[must_use]
     pub fn scan(&self) -> Scanner<'a> {
-        Scanner::inside(self.text, self.at)
+        Scanner::inside(self.text, self.span())
     }
 }
 

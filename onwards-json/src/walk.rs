@@ -5,7 +5,7 @@
 
 use crate::{
     Expected, Kind, ScanError,
-    block::{digits_end, plain_end},
+    block::{digits_end, long_plain_end, plain_end},
 };
 
 /// How deep objects and arrays may nest: `[[1]]` is two levels.
@@ -220,7 +220,7 @@ impl Cursor<'_> {
                 _ if self.at < self.bytes.len() => return expected(Expected::NoControl),
                 _ => return expected(Expected::ClosingQuote),
             }
-            self.at = plain_end(self.bytes, self.at);
+            self.at = long_plain_end(self.bytes, self.at);
         }
     }
 

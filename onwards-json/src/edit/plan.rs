@@ -178,7 +178,7 @@ impl<'d> Node<'d> {
     /// Puts an empty object where nothing is.
     fn make_object(&mut self) -> &mut Self {
         if matches!(self.now, Now::Gone) {
-            self.now = Now::Set(Value::new("{}", 0, Kind::Object, false));
+            self.now = Now::Set(Value::new("{}", 0..2, Kind::Object, false));
         }
         self
     }
