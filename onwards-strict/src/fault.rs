@@ -118,6 +118,7 @@ pub(crate) fn describe(node: &Node) -> String {
         Node::Nullable(inner) => format!("{} or null", describe(inner)),
         Node::List(Node::Any) => "an array".to_owned(),
         Node::List(item) => format!("an array of {}", plural(item)),
+        Node::Map(Node::Any) => "an object".to_owned(),
         Node::Map(item) => format!("an object of {}", plural(item)),
         Node::Choice(nodes) => {
             let mut words: Vec<_> = nodes.iter().map(describe).collect();

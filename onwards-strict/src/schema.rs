@@ -70,12 +70,16 @@ pub(crate) struct Shape {
     pub(crate) catalogued: bool,
     /// The members something is done about if they are missing, one bit each.
     pub(crate) wanted: u64,
+    /// The keys of all members, one bit each: most unknown names are told by one look.
+    keys: u64,
 }
 
 /// A row: one member of an object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Member {
     pub(crate) name: &'static str,
+    /// From 0 to 63, made from the name, to compare before the name.
+    key: u8,
     pub(crate) node: &'static Node,
     pub(crate) null: Null,
     pub(crate) absent: Absent,
@@ -154,14 +158,16 @@ impl Shape {
     /// An object whose unknown members are dropped.
     pub(crate) const fn closed(members: &'static [Member]) -> Self {
         assert!(members.len() <= 64, "a shape has at most 64 members");
-        let mut wanted = 0;
+        let (mut wanted, mut keys) = (0, 0);
         let mut index = 0;
         while index < members.len() {
             #[expect(
                 clippy::indexing_slicing,
                 reason = "evaluated by the compiler, bounded by the loop"
             )]
-            if !matches!(members[index].absent, Absent::Leave) {
+            let member = &members[index];
+            keys |= 1 << member.key;
+            if !matches!(member.absent, Absent::Leave) {
                 wanted |= 1 << index;
             }
             index += 1;
@@ -171,6 +177,7 @@ impl Shape {
             open: false,
             catalogued: false,
             wanted,
+            keys,
         }
     }
 
@@ -192,14 +199,39 @@ impl Shape {
     /// The row of a member, looked for from `hint` on: most texts follow the order of the table.
     #[inline]
     pub(crate) fn find(&self, name: &Text<'_>, hint: usize) -> Option<(usize, &'static Member)> {
-        let name = &*name.decoded();
+        let raw = name.raw();
+        let wanted = key(raw);
         if let Some(row) = self.members.get(hint)
-            && row.name == name
+            && row.key == wanted
+            && row.name == raw
         {
             return Some((hint, row));
         }
-        let index = self.members.iter().position(|row| row.name == name)?;
+        if self.keys & (1 << wanted) != 0
+            && let Some(found) = self.named(raw, wanted)
+        {
+            return Some(found);
+        }
+        if raw.bytes().any(|byte| byte == b'\\') {
+            let decoded = name.decoded();
+            return self.named(&decoded, key(&decoded));
+        }
+        None
+    }
+
+    fn named(&self, name: &str, key: u8) -> Option<(usize, &'static Member)> {
+        let fits = |row: &Member| row.key == key && row.name == name;
+        let index = self.members.iter().position(fits)?;
         self.members.get(index).map(|row| (index, row))
+    }
+}
+
+/// A small number that most different names do not share.
+const fn key(name: &str) -> u8 {
+    match name.as_bytes() {
+        [] => 0,
+        [first, .., last] => (*first ^ last.rotate_left(3) ^ name.len().to_le_bytes()[0]) & 63,
+        [only] => *only & 63,
     }
 }
 
@@ -208,6 +240,7 @@ impl Member {
     const fn of(name: &'static str, node: &'static Node) -> Self {
         Self {
             name,
+            key: key(name),
             node,
             null: Null::Keep,
             absent: Absent::Leave,
@@ -301,3 +334,6 @@ impl Node {
 pub(crate) fn sanitized() -> (&'static Node, &'static Node) {
     (&sanitized::ANSWER, &sanitized::CHUNK)
 }
+
+#[cfg(test)]
+mod tests;

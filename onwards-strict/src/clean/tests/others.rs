@@ -118,6 +118,6 @@ fn without_strict_mode() {
         &cleaner,
         false,
         r#"{"model":"v","choices":[{}]}"#,
-        "choices[0].message: wanted an object of values, found nothing",
+        "choices[0].message: wanted an object, found nothing",
     );
 }
