@@ -329,27 +329,6 @@ pub async fn run(dir: &Path, args: &[&str]) -> Ended {
     }
 }
 
-/// Whether the binary acts on a member of the configuration which it may still only read: `strict_mode` and
-/// `reasoning_translation`. It warns of members without effect, so a case that needs one begins to count on the day
-/// the warning goes.
-pub async fn acts_on(member: &str) -> bool {
-    let dir = tempfile::tempdir().expect("a folder");
-    let efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
-    let values: Value = efforts
-        .iter()
-        .map(|effort| ((*effort).to_owned(), json!(1)))
-        .collect();
-    let surface = json!({"unsupported_efforts": [], "writes": [{"target_path": "/thinking", "values": values}]});
-    let target = json!({"url": "http://h", "reasoning_translation": {"chat_completions": surface}});
-    let config = json!({"strict_mode": true, "targets": {"m": target}});
-    fs::write(dir.path().join("config.json"), config.to_string()).expect("a configuration file");
-    let ended = run(dir.path(), &["check", "config.json"]).await;
-    assert_eq!(ended.code, Some(0), "{}", ended.output);
-    !ended.output.contains(&format!(
-        "`{member}`, which this version reads and checks but does not act on"
-    ))
-}
-
 /// A child that does not outlive this.
 struct Killed(Child);
 

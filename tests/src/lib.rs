@@ -34,7 +34,7 @@ mod raw;
 mod upstream;
 mod wait;
 
-pub use gateway::{Ended, Gateway, Launch, acts_on, run};
+pub use gateway::{Ended, Gateway, Launch, run};
 pub use metrics::Metrics;
 pub use raw::{End, Head, RawConn, Request, Response, chunked};
 pub use upstream::{Gate, Recorded, Reply, Step, Upstream};

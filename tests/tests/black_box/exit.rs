@@ -4,7 +4,7 @@ use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 
-use onwards_tests::{Ended, Launch, Request, Upstream, acts_on, run};
+use onwards_tests::{Ended, Launch, Request, Upstream, run};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -126,9 +126,6 @@ async fn an_unusable_file_is_one_with_every_cause() {
 
 #[tokio::test]
 async fn a_translation_that_breaks_rules_is_one_with_every_cause() {
-    if !acts_on("reasoning_translation").await {
-        return;
-    }
     let config = r#"{"targets":{"a":{"url":"http://h","reasoning_translation":{"chat_completions":{"unsupported_efforts":[],"writes":[]},"responses":{"unsupported_efforts":[],"writes":[{"target_path":"/model","values":{"low":1}}]}}}}}"#;
     let at = "targets.a.reasoning_translation";
     let (one, other) = (

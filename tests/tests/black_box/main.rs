@@ -15,6 +15,7 @@ mod order;
 mod paths;
 mod permits;
 mod protocol;
+mod reasoning;
 mod reload;
 mod secrets;
 mod shutdown;

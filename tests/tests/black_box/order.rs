@@ -1,7 +1,7 @@
 //! A request that breaks several rules is refused by the first one in the documented order, and what it was refused
 //! by later rules costs nothing.
 
-use onwards_tests::{Gate, Gateway, Launch, Reply, Request, Upstream, acts_on};
+use onwards_tests::{Gate, Gateway, Launch, Reply, Request, Upstream};
 use serde_json::{Value, json};
 
 /// A configuration where everything can go wrong on the alias `m`, whose keys are `plain`, `denied` and `limited`.
@@ -58,15 +58,8 @@ async fn ask(gateway: &Gateway, token: &str, members: Value) -> (u16, Value, Opt
 #[tokio::test]
 async fn the_first_broken_rule_answers() {
     let up = Upstream::start().await;
-    let (strict_works, reasoning_works) = (
-        acts_on("strict_mode").await,
-        acts_on("reasoning_translation").await,
-    );
     let bad_effort = json!("high");
     for strict in [false, true] {
-        if strict && !strict_works {
-            continue;
-        }
         let gateway = Launch::new(&config(&up, strict, 0)).start().await;
         // The size beats everything: not even the first byte of the body is looked at.
         let mut conn = gateway.connect().await;
@@ -75,7 +68,7 @@ async fn the_first_broken_rule_answers() {
         )
         .await;
         assert_eq!(conn.response().await.status, 413);
-        let mut cases = vec![
+        let cases = [
             // No model beats the missing token; strict parses the body first of all.
             (
                 "",
@@ -93,14 +86,12 @@ async fn the_first_broken_rule_answers() {
             ("wrong", json!({"reasoning_effort": bad_effort}), 401),
             // The rule beats reasoning.
             ("sk-denied", json!({"reasoning_effort": bad_effort}), 403),
+            // An effort of an unknown kind beats the empty pool.
+            ("sk-limited", json!({"reasoning_effort": "ultra"}), 400),
             // The empty pool beats the limits, and spends nothing of them.
             ("sk-limited", json!({}), 503),
             ("sk-limited", json!({}), 503),
         ];
-        if reasoning_works {
-            // An effort of an unknown kind beats the empty pool.
-            cases.push(("sk-limited", json!({"reasoning_effort": "ultra"}), 400));
-        }
         for (token, members, status) in cases {
             let answer = ask(&gateway, token, members.clone()).await;
             assert_eq!(answer.0, status, "strict {strict}: {token} {members}");
@@ -111,9 +102,6 @@ async fn the_first_broken_rule_answers() {
 
 #[tokio::test]
 async fn strict_looks_at_the_body_before_anything_else() {
-    if !acts_on("strict_mode").await {
-        return;
-    }
     let up = Upstream::start().await;
     let gateway = Launch::new(&config(&up, true, 1)).start().await;
     // The wrong shape beats the unknown alias and the missing token; with the right shape these answer.
@@ -142,11 +130,9 @@ async fn limits_are_asked_in_order_and_a_refusal_costs_nothing() {
     let gateway = Launch::new(&config(&up, false, 1)).start().await;
 
     // Reasoning is checked before any token is spent, however often.
-    if acts_on("reasoning_translation").await {
-        for _ in 0..5 {
-            let refused = ask(&gateway, "sk-limited", json!({"reasoning_effort": "high"})).await;
-            assert_eq!(refused.1, json!("unsupported_value"));
-        }
+    for _ in 0..5 {
+        let refused = ask(&gateway, "sk-limited", json!({"reasoning_effort": "high"})).await;
+        assert_eq!(refused.1, json!("unsupported_value"));
     }
     // The account has one request in flight, and the key's rate, its slot and the pool's rate would refuse too.
     let first = gateway.begin(Request::chat().bearer("sk-limited")).await;
@@ -205,15 +191,13 @@ async fn limits_are_asked_in_order_and_a_refusal_costs_nothing() {
 async fn refusals_of_every_kind_are_counted_once() {
     let up = Upstream::start().await;
     let gateway = Launch::new(&config(&up, false, 1)).start().await;
-    let mut cases = vec![
+    let cases = [
         ("", json!({"model": null}), "bad_request", ""),
         ("", json!({"model": "unknown"}), "model_not_found", ""),
         ("", json!({}), "unauthenticated", "m"),
         ("sk-denied", json!({}), "forbidden", "m"),
+        ("plain", json!({"reasoning_effort": 1}), "invalid_type", "m"),
     ];
-    if acts_on("reasoning_translation").await {
-        cases.push(("plain", json!({"reasoning_effort": 1}), "invalid_type", "m"));
-    }
     let all = f64::from(u32::try_from(cases.len()).unwrap());
     for (token, members, code, model) in cases {
         ask(&gateway, token, members).await;
