@@ -238,6 +238,14 @@ fn members_of_todays_contract_stay() {
 #[test]
 fn vendor_shapes_of_optional_members_are_dropped() {
     message(
+        r#"{"x":1,"audio":"y","role":"assistant","content":"a"}"#,
+        r#"{"role":"assistant","content":"a"}"#,
+    );
+    message(
+        r#"{"x":1,"annotations":[{"type":1}]}"#,
+        r#"{"role":"assistant","content":null}"#,
+    );
+    message(
         r#"{"role":"assistant","audio":"x","content":"a","annotations":{"k":[1]}}"#,
         r#"{"role":"assistant","content":"a"}"#,
     );
