@@ -33,8 +33,10 @@ pub(crate) struct Seen {
     pub(crate) content: bool,
     /// The embedded status of the first data event, if that was an error.
     pub(crate) error: Option<u16>,
-    /// A finish reason, a terminal event or an error: the stream may end.
+    /// A finish reason or a terminal event: the stream may end.
     finished: bool,
+    /// The client has been told of an error: the stream may end, and nothing makes it look complete.
+    failed: bool,
 }
 
 /// Token counts of a stream whose client asked for exactly one chunk with them.
@@ -103,7 +105,7 @@ impl Rewriter {
         out.extend_from_slice(b"\n\n");
         self.seen.error = (!self.seen.data).then_some(status).or(self.seen.error);
         self.seen.data = true;
-        self.seen.finished = true;
+        self.seen.failed = true;
     }
 
     /// Applies the one-usage-chunk rule to a cleaned chunk that stands at the end of `out`, from `start`. False when the
@@ -192,9 +194,12 @@ impl Rewrite for Rewriter {
         if !self.strict || !self.seen.data {
             return Ok(());
         }
+        if self.seen.failed {
+            return Ok(());
+        }
         if self.seen.finished {
             self.release_usage(out);
-            if self.marks_end && self.seen.error.is_none() {
+            if self.marks_end {
                 out.extend_from_slice(b"data: [DONE]\n\n");
             }
             return Ok(());
