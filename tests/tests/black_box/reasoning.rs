@@ -288,3 +288,33 @@ async fn strict_mode_refuses_native_controls() {
     }
     assert_eq!(up.count(), 0);
 }
+
+#[tokio::test]
+async fn a_null_hides_no_effort() {
+    let up = Upstream::start().await;
+    let mut both = translation("chat_completions", "/reasoning_effort", &["low"], |_| {
+        json!("low")
+    });
+    both["responses"] =
+        translation("responses", "/reasoning/effort", &["low"], |_| json!("low"))["responses"]
+            .clone();
+    let gateway = serve(&up, false, &[both]).await;
+    for (path, body) in [
+        (
+            "/v1/chat/completions",
+            r#"{"model":"m","reasoning_effort":"max","reasoning_\u0065ffort":null}"#,
+        ),
+        (
+            "/v1/responses",
+            r#"{"model":"m","reasoning":{"effort":"max"},"reasoning":null}"#,
+        ),
+        (
+            "/v1/responses",
+            r#"{"model":"m","reasoning":{"effort":"max","effort":null}}"#,
+        ),
+    ] {
+        let answer = gateway.send(Request::post(path).body(body)).await;
+        assert_eq!(answer.status, 400, "{body}");
+    }
+    assert_eq!(up.count(), 0);
+}

@@ -362,3 +362,14 @@ async fn interim_answers_are_passed_over() {
     let answer = gateway.send(Request::chat()).await;
     assert_eq!((answer.status, answer.text().as_str()), (200, "ok"));
 }
+
+#[tokio::test]
+async fn a_switch_of_protocols_nobody_asked_for_is_a_502() {
+    let up = Upstream::start().await;
+    let gateway = Gateway::serve(json!({"m": {"url": up.url()}})).await;
+    let switch =
+        "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n";
+    up.reply(Reply::default().send(switch).then(Step::Hang));
+    let mut conn = gateway.begin(Request::chat()).await;
+    assert_eq!(conn.head().await.status, 502);
+}
