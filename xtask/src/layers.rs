@@ -107,7 +107,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         name: "xtask",
         floor: "beside",
         owns: "tasks and checks of the workspace",
-        inside: &["onwards-config"],
+        inside: &["onwards-strict", "onwards-config"],
         outside: External::Only(&["anyhow", "clap", "serde", "serde_json"]),
         testing: External::Only(&["tempfile"]),
     },
