@@ -52,7 +52,7 @@ fn follow(folder: &Path, label: &str, target: &str) -> Result<(), String> {
     }
 }
 
-/// The inline links of a Markdown text as (label, target), those in fenced code left out.
+/// The inline links of a Markdown text as (label, target), those in code left out.
 fn links(text: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut fenced = false;
@@ -62,13 +62,19 @@ fn links(text: &str) -> Vec<(&str, &str)> {
             continue;
         }
         let mut rest = if fenced { "" } else { line };
+        let mut ticks = 0;
         while let Some((before, after)) = rest.split_once("](") {
-            let Some((target, tail)) = after.split_once(')') else {
-                break;
+            ticks += before.matches('`').count();
+            let in_code = ticks % 2 == 1;
+            let label = before
+                .rsplit_once('[')
+                .map(|(_, label)| label)
+                .filter(|_| !in_code);
+            let Some((target, tail)) = after.split_once(')').filter(|_| label.is_some()) else {
+                rest = after;
+                continue;
             };
-            if let Some((_, label)) = before.rsplit_once('[') {
-                found.push((label, target));
-            }
+            found.extend(label.map(|label| (label, target)));
             rest = tail;
         }
     }

@@ -48,6 +48,7 @@ fn documents(root: &Path) -> Result<Vec<(&'static str, String)>> {
         ("docs/config.md", onwards_config::reference()),
         block("ARCHITECTURE.md", "layers", layers::markdown())?,
         block("SHORTCOMINGS.md", "unbuilt", unbuilt())?,
+        ("docs/strict.md", strict(root)?),
         block("docs/operations.md", "metrics", metrics::markdown(root)?)?,
     ])
 }
@@ -58,4 +59,30 @@ fn unbuilt() -> String {
         .iter()
         .map(|name| format!("- `{name}`\n"))
         .collect()
+}
+
+/// What is generated into the guide to strict mode.
+fn strict(root: &Path) -> Result<String> {
+    let text =
+        std::fs::read_to_string(root.join("docs/strict.md")).context("reading docs/strict.md")?;
+    let text = papers::with_block(&text, "catalog", &catalog())?;
+    papers::with_block(&text, "contract", &contract())
+}
+
+/// The parameters that `rejected_params` may name.
+fn catalog() -> String {
+    onwards_strict::catalog::PARAMETERS
+        .iter()
+        .map(|parameter| format!("- `{}`\n", parameter.name))
+        .collect()
+}
+
+/// What is kept of answers, for the endpoints whose tables a person can read: those of Responses nest every kind of item and
+/// tool in every event.
+fn contract() -> String {
+    let table = onwards_strict::contract_table();
+    let sections = table
+        .split("## ")
+        .filter(|section| !section.is_empty() && !section.starts_with("responses"));
+    sections.map(|section| format!("### {section}")).collect()
 }

@@ -12,8 +12,11 @@ fn every_link_of_the_papers_holds() {
 
 #[test]
 fn links_are_found_in_prose_only() {
-    let text = "a [b](c) and [`d`](e#f) [g]\n```\n[h](i)\n```\n| [j](k) |";
-    assert_eq!(links(text), [("b", "c"), ("`d`", "e#f"), ("j", "k")]);
+    let text = "a [b](c) and [`d`](e#f) [g]\n```\n[h](i)\n```\n| [j](k) |\n`l[](m)` [n](o) `p](q`";
+    assert_eq!(
+        links(text),
+        [("b", "c"), ("`d`", "e#f"), ("j", "k"), ("n", "o")]
+    );
 }
 
 #[test]
