@@ -23,6 +23,11 @@ pub struct Gateway {
     pub proxy: Option<Proxy>,
     /// Parameters strict mode refuses. The names are not checked here.
     pub rejected_params: Vec<String>,
+    /// A request with this header, whatever its value, is dispatched traffic; `None`: every request is
+    /// realtime. Never a header with a meaning of its own.
+    pub exempt_header: Option<HeaderName>,
+    /// First-token deadline of pools without one of their own: up to 1 h; `None`: no deadline.
+    pub first_token_timeout: Option<Duration>,
     /// Callers' keys.
     pub auth: Auth,
     /// Alias to target.
@@ -72,7 +77,7 @@ pub struct KeyDefinition {
     pub rate_limit: Option<RateLimit>,
     /// Requests at a time over all aliases; 0 refuses every one.
     pub concurrency_limit: Option<u32>,
-    /// Free labels; `account` groups keys for the in-flight limits.
+    /// Free labels; `account` groups keys for the in-flight limits and is never `__batch__`.
     pub labels: BTreeMap<String, String>,
 }
 
@@ -170,7 +175,10 @@ pub struct Fallback {
     pub realtime_on_status: Vec<StatusPattern>,
     /// A provider at its own rate limit leads to the next one.
     pub on_rate_limit: bool,
-    /// Wait for the first token of a stream. `None`: the embedder's default; zero: no deadline.
+    /// A rejected prompt leads to the next provider with another upstream model; `false`: the rejection is
+    /// final, whatever its status.
+    pub on_rejected_prompt: bool,
+    /// Wait for the first token of a stream. `None`: [`Gateway::first_token_timeout`]; zero: no deadline.
     pub first_token_timeout: Option<Duration>,
     /// Attempts in all; `None`: as many as there are providers.
     pub max_attempts: Option<NonZeroU32>,

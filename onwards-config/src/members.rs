@@ -139,13 +139,19 @@ fn misplaced(kind: &str, name: &str) -> Option<&'static str> {
         "sanitize_response",
         "trusted",
     ];
+    const TOP: &[&str] = &["strict_mode", "exempt_header", "rejected_params"];
     match kind {
         "pool" if PROVIDER.contains(&name) => Some("it belongs in the entries of `providers`"),
         "provider" if POOL.contains(&name) => Some("it belongs beside `providers`"),
         "named_pools" if POOL.contains(&name) => {
             Some("it belongs in the pools, beside `providers`")
         }
-        "target" | "single_target" if name == "strict_mode" => {
+        "single_target" | "pool" | "provider" if name == "first_token_timeout_ms" => {
+            Some("it belongs in `fallback`, or at the top of the file")
+        }
+        "single_target" | "pool" | "provider" | "named_pools" | "fallback"
+            if TOP.contains(&name) =>
+        {
             Some("it belongs at the top of the file")
         }
         _ => None,

@@ -63,6 +63,11 @@ pub(crate) fn gateway(config: spec::Config, reading: &Reading<'_>) -> Gateway {
             .proxy
             .and_then(|given| proxy(given, &root.member("proxy"), reading)),
         rejected_params: config.rejected_params.unwrap_or_default(),
+        exempt_header: config.exempt_header,
+        first_token_timeout: config
+            .first_token_timeout_ms
+            .filter(|deadline| *deadline > 0)
+            .map(Duration::from_millis),
         auth: Auth {
             key_definitions: key_definitions(auth.key_definitions.unwrap_or_default()),
             global_keys,

@@ -11,11 +11,19 @@ use crate::secret::Secret;
 use crate::spec::{Auth, Config, HttpPool, KeyDefinition, Proxy};
 
 mod fallback;
+mod header;
 mod reasoning;
 mod target;
 
 /// Longest span taken from a file; longer ones are cut to it, so that adding one to a clock cannot overflow.
 pub(crate) const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Longest first-token deadline, where there is a bound: at the top of the file and beside an enabled
+/// explicit `aimd`.
+pub(crate) const LONGEST_DEADLINE_MS: u64 = 3_600_000;
+
+/// The account under which dispatched requests are counted.
+const RESERVED_ACCOUNT: &str = "__batch__";
 
 /// Reads the whole document; with problems reported, the result is only good for finding more of them.
 pub(crate) fn config(node: &Node<'_>) -> Option<Config> {
@@ -35,6 +43,10 @@ pub(crate) fn config(node: &Node<'_>) -> Option<Config> {
         }),
         http_pool: read(&mut m, "http_pool", http_pool),
         proxy: read(&mut m, "proxy", proxy),
+        exempt_header: read(&mut m, "exempt_header", header::marker),
+        first_token_timeout_ms: read(&mut m, "first_token_timeout_ms", |node| {
+            node.integer(0..=LONGEST_DEADLINE_MS)
+        }),
     };
     m.done();
     Some(config)
@@ -101,7 +113,7 @@ fn key_definition(node: &Node<'_>) -> Option<KeyDefinition> {
         key: key.map_or_else(|| Secret::new(""), |given| given.secret),
         rate_limit: read(&mut m, "rate_limit", rate_limit),
         concurrency_limit: read(&mut m, "concurrency_limit", concurrency_limit),
-        labels: read(&mut m, "labels", labels),
+        labels: read(&mut m, "labels", own_labels),
     };
     m.done();
     Some(definition)
@@ -116,6 +128,19 @@ fn keys(node: &Node<'_>) -> Option<Vec<Given>> {
     list(node, "an array of keys", |node| {
         Some(node.secret("a key").unwrap_or_else(broken))
     })
+}
+
+/// The labels of a key.
+fn own_labels(node: &Node<'_>) -> Option<BTreeMap<String, String>> {
+    let labels = labels(node)?;
+    if labels.get("account").map(String::as_str) == Some(RESERVED_ACCOUNT) {
+        node.reading.error(
+            &node.path.member("account"),
+            crate::json::quoted(RESERVED_ACCOUNT),
+            "another account; dispatched requests are counted under this name",
+        );
+    }
+    Some(labels)
 }
 
 fn labels(node: &Node<'_>) -> Option<BTreeMap<String, String>> {

@@ -55,6 +55,17 @@ pub fn redacted(gateway: &Gateway) -> Value {
             Some(gateway.rejected_params.as_slice().into()),
         ),
         (
+            "exempt_header",
+            gateway
+                .exempt_header
+                .as_ref()
+                .map(|name| name.as_str().into()),
+        ),
+        (
+            "first_token_timeout_ms",
+            gateway.first_token_timeout.map(milliseconds),
+        ),
+        (
             "auth",
             Some(json!({
                 "global_keys": hidden(&gateway.auth.global_keys),
@@ -145,6 +156,10 @@ fn fallback(fallback: &Fallback) -> Value {
             Some(statuses(&fallback.realtime_on_status)),
         ),
         ("on_rate_limit", Some(fallback.on_rate_limit.into())),
+        (
+            "on_rejected_prompt",
+            Some(fallback.on_rejected_prompt.into()),
+        ),
         (
             "first_token_timeout_ms",
             fallback.first_token_timeout.map(milliseconds),

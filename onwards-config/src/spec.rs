@@ -48,6 +48,15 @@ pub(crate) struct Config {
     /// The proxy through which providers are reached. Without it no proxy is used, whatever the
     /// environment says.
     pub(crate) proxy: Option<Proxy>,
+    /// Header that marks a request as dispatched (batch or asynchronous) traffic, whatever its value. Such a
+    /// request has no first-token deadline, takes no part in the load-aware share, in affinity and in
+    /// `realtime_on_status`, and counts as `traffic="dispatched"`. Without it every request is realtime.
+    /// Headers with a meaning of their own (`Authorization`, `Content-Type`, …) are refused.
+    #[schemars(with = "Option<String>", regex(pattern = "^[!#-'*+.0-9A-Z^-z|~-]+$"))]
+    pub(crate) exempt_header: Option<HeaderName>,
+    /// `first_token_timeout_ms` of every pool whose `fallback` does not give its own. 0: no deadline.
+    #[schemars(range(max = 3_600_000))]
+    pub(crate) first_token_timeout_ms: Option<u64>,
 }
 
 /// Idle connections to providers.
@@ -113,8 +122,9 @@ pub(crate) struct KeyDefinition {
     /// Requests at a time with this key, over all aliases.
     #[schemars(with = "Option<ConcurrencyLimit>")]
     pub(crate) concurrency_limit: Option<u32>,
-    /// Labels for routing rules; `account` groups keys for the in-flight limits.
-    #[schemars(extend("default" = {}))]
+    /// Labels for routing rules; `account` groups keys for the in-flight limits. The account `__batch__` is
+    /// reserved.
+    #[schemars(extend("default" = {}, "properties" = { "account": { "type": "string", "not": { "const": "__batch__" } } }))]
     pub(crate) labels: Option<BTreeMap<String, String>>,
 }
 

@@ -5,12 +5,7 @@ use crate::node::Node;
 
 /// Names of the members (each name has one meaning in the whole file). Using one gives a warning.
 /// Whoever builds a behaviour takes its member off this list.
-pub const UNBUILT: &[&str] = &[
-    "first_token_timeout_ms",
-    "aimd",
-    "affinity",
-    "batch_inflight_limit",
-];
+pub const UNBUILT: &[&str] = &["batch_inflight_limit"];
 
 /// What is expected of a listed member.
 pub(crate) const NO_EFFECT: &str = "it to have no effect yet";

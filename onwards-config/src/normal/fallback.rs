@@ -5,10 +5,8 @@ use std::time::Duration;
 use crate::gateway::{Affinity, Aimd, Backoff, Fallback, Strategy};
 use crate::node::Reading;
 use crate::path::Path;
+use crate::read::LONGEST_DEADLINE_MS;
 use crate::spec::fallback as spec;
-
-/// Longest first-token deadline beside an enabled explicit `aimd`.
-const LONGEST_DEADLINE_MS: u64 = 3_600_000;
 
 /// Where the fallback stands.
 pub(super) struct Place<'a> {
@@ -41,6 +39,7 @@ impl Place<'_> {
             on_status: given.on_status.unwrap_or_default(),
             realtime_on_status: given.realtime_on_status.unwrap_or_default(),
             on_rate_limit: given.on_rate_limit.unwrap_or(false),
+            on_rejected_prompt: given.on_rejected_prompt.unwrap_or(false),
             first_token_timeout: given.first_token_timeout_ms.map(span),
             max_attempts: given.max_attempts,
             with_replacement: given.with_replacement.unwrap_or(false),

@@ -18,6 +18,7 @@ pub(super) fn fallback(node: &Node<'_>) -> Option<Fallback> {
         on_status: read(&mut m, "on_status", statuses),
         realtime_on_status: read(&mut m, "realtime_on_status", statuses),
         on_rate_limit: read(&mut m, "on_rate_limit", Node::bool),
+        on_rejected_prompt: read(&mut m, "on_rejected_prompt", Node::bool),
         first_token_timeout_ms: read(&mut m, "first_token_timeout_ms", |node| {
             node.integer(0..=u64::MAX)
         }),

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 
 use http::{HeaderName, HeaderValue};
 
+use super::header::header_name;
 use super::{concurrency_limit, keys, labels, list, map, milliseconds, rate_limit, read, seconds};
 use crate::endpoint::{self, Endpoint};
 use crate::gateway::Strategy;
@@ -269,29 +270,4 @@ fn response_headers(node: &Node<'_>) -> Option<Vec<(HeaderName, HeaderValue)>> {
         }
     }
     Some(headers)
-}
-
-/// A header the configuration may set. Those that frame a message or belong to one connection are not among
-/// them: setting one would break the message.
-fn header_name(node: &Node<'_>, text: &str) -> Option<HeaderName> {
-    const FRAMING: &[&str] = &[
-        "connection",
-        "content-length",
-        "host",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    ];
-    let found = crate::json::quoted(text);
-    match HeaderName::from_bytes(text.as_bytes()) {
-        Ok(name) if FRAMING.contains(&name.as_str()) => node.wrong_unseen(
-            found,
-            "a header that does not frame the message or belong to the connection",
-        ),
-        Ok(name) => Some(name),
-        Err(_) => node.wrong_unseen(found, "a header name (letters, digits and !#$%&'*+-.^_`|~)"),
-    }
 }

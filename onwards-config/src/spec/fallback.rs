@@ -24,8 +24,13 @@ pub(crate) struct Fallback {
     /// A provider at its own rate limit leads to the next one.
     #[schemars(extend("default" = false))]
     pub(crate) on_rate_limit: Option<bool>,
+    /// A provider that rejects the prompt itself (too long for its context, or against its content policy)
+    /// leads to the next provider with another upstream model; the same model is never asked again. `false`:
+    /// such an answer is final, even if its status is in `on_status`.
+    #[schemars(extend("default" = false))]
+    pub(crate) on_rejected_prompt: Option<bool>,
     /// Wait for the first token of a streamed answer before the next provider is tried. 0: no deadline.
-    /// Without it the embedder's default counts. With an enabled explicit `aimd` it is required: 0, or from
+    /// Without it the member of this name at the top of the file counts. With an enabled explicit `aimd` it is required: 0, or from
     /// the latency budget to 3600000.
     #[schemars(with = "Option<u64>")]
     pub(crate) first_token_timeout_ms: Option<u64>,

@@ -230,6 +230,37 @@ fn the_defaults_of_affinity_fit_what_is_given() {
 }
 
 #[test]
+fn a_deadline_for_all_pools_and_a_mark_of_dispatched_requests() {
+    let check = |members: &str, deadline: Option<u64>, header: Option<&str>| {
+        let text = format!(
+            r#"{{ {members} "targets": {{ "m": {{ "url": "http://h", "fallback": {{ "enabled": true }} }} }} }}"#
+        );
+        let gateway = read(&text).unwrap().gateway;
+        let found = gateway.first_token_timeout.map(|span| span.as_millis());
+        assert_eq!(found, deadline.map(u128::from), "{text}");
+        let name = gateway.exempt_header.as_ref().map(http::HeaderName::as_str);
+        assert_eq!(name, header, "{text}");
+        let fallback = &gateway.targets["m"].default.fallback;
+        assert_eq!(fallback.first_token_timeout, None, "{text}");
+        assert!(!fallback.on_rejected_prompt, "{text}");
+    };
+    check("", None, None);
+    check(
+        r#""first_token_timeout_ms": null, "exempt_header": null,"#,
+        None,
+        None,
+    );
+    check(r#""first_token_timeout_ms": 0,"#, None, None);
+    check(r#""first_token_timeout_ms": 1,"#, Some(1), None);
+    check(
+        r#""first_token_timeout_ms": 3600000,"#,
+        Some(3_600_000),
+        None,
+    );
+    check(r#""exempt_header": "X-Batch","#, None, Some("x-batch"));
+}
+
+#[test]
 fn integers_may_be_written_as_floats_and_long_spans_are_cut() {
     let text = r#"{ "targets": { "m": { "url": "builtin:echo", "weight": 2.0, "connect_timeout_ms": 18446744073709551615, "request_timeout_secs": 1e3 } } }"#;
     let gateway = read(text).unwrap().gateway;

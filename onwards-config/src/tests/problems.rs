@@ -105,6 +105,65 @@ fn top_level() {
 }
 
 #[test]
+fn dispatched_traffic() {
+    check(
+        r#"{ "targets": {}, "exempt_header": "x batch", "first_token_timeout_ms": 3600001 }"#,
+        expect![[r#"
+            exempt_header (line 1, column 35): found "x batch"; expected a header name (letters, digits and !#$%&'*+-.^_`|~)
+            first_token_timeout_ms (line 1, column 72): found 3600001; expected an integer from 0 to 3600000
+        "#]],
+    );
+    check(
+        r#"{ "targets": {}, "exempt_header": true, "first_token_timeout_ms": -1 }"#,
+        expect![[r#"
+            exempt_header (line 1, column 35): found true; expected a header name
+            first_token_timeout_ms (line 1, column 67): found -1; expected an integer from 0 to 3600000
+        "#]],
+    );
+    check(
+        r#"{ "targets": {}, "exempt_header": "Transfer-Encoding" }"#,
+        expect![[r#"
+            exempt_header (line 1, column 35): found "Transfer-Encoding"; expected a header that does not frame the message or belong to the connection
+        "#]],
+    );
+    check(
+        r#"{ "targets": {}, "exempt_header": "Authorization" }"#,
+        expect![[r#"
+            exempt_header (line 1, column 35): found "Authorization"; expected a header without a meaning of its own
+        "#]],
+    );
+    for name in [
+        "cookie",
+        "content-type",
+        "Content-Length",
+        "HOST",
+        "connection",
+        "Model-Override",
+        "x-session-id",
+        "x-api-key",
+        "User-Agent",
+        "",
+    ] {
+        let text = format!(r#"{{ "targets": {{}}, "exempt_header": "{name}" }}"#);
+        assert_eq!(read(&text).unwrap_err().0.len(), 1, "{text}");
+    }
+    check_target(
+        r#"{ "providers": [], "exempt_header": "x-batch", "first_token_timeout_ms": 5, "fallback": { "on_rejected_prompt": 1 } }"#,
+        expect![[r#"
+            warning: targets.m.exempt_header (line 1, column 57): found an unknown member; expected a member of a pool; it is ignored; it belongs at the top of the file
+            warning: targets.m.first_token_timeout_ms (line 1, column 94): found an unknown member; expected a member of a pool; it is ignored; it belongs in `fallback`, or at the top of the file
+            targets.m.fallback.on_rejected_prompt (line 1, column 133): found 1; expected true or false
+        "#]],
+    );
+    check(
+        r#"{ "targets": {}, "auth": { "key_definitions": { "a": { "key": "k", "labels": { "account": "__batch__", "other": "__batch__" } } } } }"#,
+        expect![[r#"
+            auth.key_definitions.a.labels.account (line 1, column 91): found "__batch__"; expected another account; dispatched requests are counted under this name
+        "#]],
+    );
+}
+
+#[test]
 fn proxies() {
     check(
         r#"{ "targets": {}, "proxy": { "from_environment": true, "http": "http://p" } }"#,

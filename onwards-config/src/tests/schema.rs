@@ -236,6 +236,10 @@ fn the_schema_rejects_what_it_can_know() {
         json!({ "targets": { "m": { "pools": {} } } }),
         json!({ "targets": { "m": { "pools": { "default": { "providers": [] }, "batch": { "providers": [] } } } } }),
         json!({ "targets": {}, "auth": { "key_definitions": { "a": {} } } }),
+        json!({ "targets": {}, "auth": { "key_definitions": { "a": { "key": "k", "labels": { "account": "__batch__" } } } } }),
+        json!({ "targets": {}, "auth": { "key_definitions": { "a": { "key": "k", "labels": { "account": 1 } } } } }),
+        json!({ "targets": {}, "exempt_header": "x y" }),
+        json!({ "targets": {}, "first_token_timeout_ms": 3_600_001 }),
     ] {
         assert!(!valid(&document), "{document}");
         assert!(read(&document.to_string()).is_err(), "{document}");
