@@ -62,7 +62,7 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            header_timeout: Duration::from_secs(30),
+            header_timeout: Duration::from_secs(75),
             max_head_bytes: 256 * 1024,
         }
     }

@@ -93,8 +93,30 @@ pub(super) struct Serve {
     )]
     pub(super) sse_buffer_limit: usize,
 
+    /// Largest request body in bytes, as sent and after decompression
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 32 * 1024 * 1024,
+        env = "ONWARDS_BODY_LIMIT"
+    )]
+    pub(super) body_limit: usize,
+
+    /// Largest answer in bytes that is read whole before it is passed on: unary answers in strict mode and of sanitised providers
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 64 * 1024 * 1024,
+        env = "ONWARDS_RESPONSE_LIMIT"
+    )]
+    pub(super) response_limit: usize,
+
+    /// Whether the text of providers' errors that are replaced is logged, up to 64 KiB each; it can repeat prompts
+    #[arg(long, value_name = "BOOL", default_value = "false", default_missing_value = "true", num_args = 0..=1, action = ArgAction::Set, value_parser = BoolishValueParser::new())]
+    pub(super) log_error_bodies: bool,
+
     /// Seconds a client has to send a request's head, and an idle connection is kept
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 75, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) header_timeout_secs: u64,
 
     /// Seconds a client has to send the next bytes of a request's body

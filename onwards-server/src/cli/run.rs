@@ -77,6 +77,9 @@ pub(super) fn open(
 
 async fn serve(args: &Serve, path: &Path, text: Vec<u8>) -> anyhow::Result<ExitCode> {
     let house = House::new(Settings {
+        body_limit: args.body_limit,
+        response_limit: args.response_limit,
+        log_error_bodies: args.log_error_bodies,
         sse_buffer_limit: args.sse_buffer_limit,
         body_timeout: Duration::from_secs(args.body_timeout_secs),
         metrics_prefix: args.metrics_prefix.clone(),

@@ -38,7 +38,12 @@ fn the_defaults() {
     );
     assert_eq!(
         (serve.header_timeout_secs, serve.body_timeout_secs),
-        (30, 60)
+        (75, 60)
+    );
+    let settings = crate::Settings::default();
+    assert_eq!(
+        (serve.body_limit, serve.response_limit, serve.log_error_bodies),
+        (settings.body_limit, settings.response_limit, settings.log_error_bodies)
     );
     assert_eq!((serve.workers, serve.log_format), (None, Format::Text));
     assert_eq!(serve.host, ["0.0.0.0".parse::<std::net::IpAddr>().unwrap()]);
@@ -60,6 +65,10 @@ fn switches_take_a_value_or_none() {
         assert_eq!(serve(line).metrics, on, "{line}");
         let line = line.replace("--metrics", "--watch").replace("-m", "-w");
         assert_eq!(serve(&line).watch, on, "{line}");
+        let line = line.replace("--watch", "--log-error-bodies");
+        if !line.contains("-w") {
+            assert_eq!(serve(&line).log_error_bodies, on, "{line}");
+        }
     }
 }
 
