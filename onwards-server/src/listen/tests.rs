@@ -208,7 +208,7 @@ async fn a_silent_client_is_dropped_after_the_header_timeout() {
         let mut stream = dial(&listener).await;
         stream.write_all(said.as_bytes()).await.unwrap();
         assert!(at_end(&mut stream).await, "{said}");
-        assert_eq!(before.elapsed().as_secs(), 30, "{said}");
+        assert_eq!(before.elapsed().as_secs(), 75, "{said}");
     }
 }
 
@@ -218,7 +218,7 @@ async fn the_first_request_ends_the_wait_for_it() {
     let mut stream = dial(&listener).await;
     get(&mut stream, "/").await;
     let sender = senders.recv().await.unwrap();
-    sleep(MINUTE).await;
+    sleep(2 * MINUTE).await;
     sender.send("late".into()).await.unwrap();
     read_until(&mut stream, "late\r\n").await;
 }
