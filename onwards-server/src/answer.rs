@@ -5,6 +5,7 @@
 
 mod error;
 mod peek;
+mod rejection;
 mod rewrite;
 mod stream;
 mod unary;
@@ -14,14 +15,16 @@ use std::time::Duration;
 
 use http::{HeaderMap, Response, StatusCode, header};
 use onwards_strict::{Cleaner, Context};
+use tokio::time::Instant;
 
 use crate::body::Body;
 use crate::encoding::Encoding;
 use crate::headers;
 use crate::house::Settings;
-use crate::policy::Provider;
+use crate::policy::{Observation, Provider};
 use crate::transport::{Answer, TransportError};
 
+pub(crate) use self::rejection::rejects_prompt;
 use self::rewrite::Rewriter;
 pub(crate) use self::stream::CleanStream;
 
@@ -61,13 +64,21 @@ pub(crate) enum Opened {
     Empty,
     /// An answer that does not fit the contract: nothing of it may be shown.
     Malformed,
+    /// A stream whose first token did not come in time.
+    Late,
     /// Larger or slower than an answer may be that has to be read whole.
     Unreadable(TransportError),
 }
 
-/// What an attempt has seen of the first data frame of a strict stream.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Lead {
+/// The look into an answer: how long it may take, who wants to know, and what it found.
+#[derive(Debug)]
+pub(crate) struct Look {
+    /// When the attempt began.
+    pub(crate) begun: Instant,
+    /// When the first token of a strict stream must be there.
+    pub(crate) deadline: Option<Instant>,
+    /// The controller that learns from the attempt.
+    pub(crate) observation: Option<Observation>,
     /// Time from the start of the attempt to the first data frame that is neither an error nor the end marker, if one came
     /// while it was looked for.
     pub(crate) first_frame: Option<Duration>,
@@ -80,12 +91,11 @@ impl Egress {
         answer: Answer,
         provider: &Arc<Provider>,
         settings: &Settings,
-        lead: &mut Lead,
-        since: tokio::time::Instant,
+        look: &mut Look,
     ) -> Opened {
         let success = answer.status().is_success();
         match self {
-            Self::Strict(contract) if success => contract.strict(answer, provider, settings, lead, since).await,
+            Self::Strict(contract) if success => contract.strict(answer, provider, settings, look).await,
             Self::Strict(_) if !provider.trusted => {
                 Opened::Ready(error::standardised(answer, settings).await)
             }
@@ -120,8 +130,7 @@ impl Contract {
         answer: Answer,
         provider: &Arc<Provider>,
         settings: &Settings,
-        lead: &mut Lead,
-        since: tokio::time::Instant,
+        look: &mut Look,
     ) -> Opened {
         let (mut head, body) = answer.into_parts();
         let encoding = Encoding::of(&head.headers);
@@ -134,12 +143,13 @@ impl Contract {
         let cleaner = Cleaner::new(self.endpoint, &self.context(provider.trusted, 0));
         if streamed {
             let rewriter = Rewriter::strict(cleaner, self, provider.trusted);
-            let stream = CleanStream::new(body, rewriter, settings.sse_buffer_limit, provider.idle_timeout);
+            let mut stream = CleanStream::new(body, rewriter, settings.sse_buffer_limit, provider.idle_timeout);
             head.headers.remove(header::CONTENT_LENGTH);
-            return peek::open(stream, head, lead, since).await;
+            stream.observe(look.observation.take());
+            return peek::open(stream, head, look).await;
         }
         match unary::plain(body, encoding, settings).await {
-            Ok(text) => unary::strict(&cleaner, head, &text, provider.trusted),
+            Ok(text) => unary::strict(&cleaner, head, &text, provider.trusted, look),
             Err(error) => Opened::Unreadable(error),
         }
     }

@@ -1,25 +1,31 @@
-//! The attempt loop: candidates in order, one send each, until one is answered for good (spec F.4 to F.6).
+//! The attempt loop: candidates in order, one send each, until one is answered for good (spec F.4 to F.8).
 //!
 //! Nothing of an attempt reaches the client before it is committed, and nothing can be retried afterwards: an
 //! [`Uncommitted`] answer can be dropped, [`Committed`] can only become the response.
+//!
+//! A provider that asked for a pause (`retry-after`) is not asked before it has passed while another one can be. With nobody
+//! else left the pause is waited for if it fits the pool's `max_total_backoff_ms`; else the client is told to come back, after the
+//! shortest of the pauses. Worked case: A answers 429 and asks for 30 s, B is down, no backoff budget: the client gets 429 with
+//! `retry-after: 30`. This holds where failover is enabled; elsewhere the client sees the provider's own answer.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use http::Response;
-use onwards_balance::{Candidates, First, Load, LoadView};
+use onwards_balance::{Candidates, Load, LoadView, Waits};
 use onwards_config::StatusPattern;
 use onwards_limits::Permit;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::admit::Admission;
-use crate::answer::{Egress, Lead, Opened};
+use crate::answer::{self, Egress, Look, Opened};
 use crate::body::Body;
 use crate::facts::Facts;
 use crate::fault::Fault;
 use crate::house::House;
-use crate::metrics::Role;
+use crate::metrics::{Attempted, Role};
 use crate::plan::Plan;
-use crate::policy::{Pool, Provider};
+use crate::policy::{Pool, Provider, asked};
 use crate::refusal::Refusal;
 use crate::transport::{Answer, Call};
 
@@ -60,6 +66,8 @@ enum Verdict {
     Deliver(Uncommitted),
     /// Another provider may do better.
     Next(Fault),
+    /// A provider with another model may do better; if none does, the client gets this answer.
+    OtherModel(Uncommitted),
     /// No provider can do better.
     Stop(Fault),
 }
@@ -75,19 +83,15 @@ pub(crate) async fn until_committed(
     facts: &mut Facts,
 ) -> Result<Committed, Refusal> {
     let pool = plan.pool;
-    let mut candidates = pool.order.candidates(First::ByStrategy);
-    let mut waits = pool
-        .backoff
-        .map(|backoff| backoff.waits(pool.fallback.max_total_backoff));
-    let mut last: Option<Fault> = None;
+    let mut candidates = pool.order.candidates(plan.steering.first);
+    let mut progress = Progress::new(pool);
     while let Some(provider) = next(&mut candidates, pool, house) {
-        if let (Some(waits), true) = (&mut waits, facts.attempts > 0) {
-            let Some(wait) = waits.next(fastrand::u64(..)) else {
-                house.metrics().retry_budget_exhausted();
-                break;
-            };
-            tokio::time::sleep(wait).await; // holds no provider's slot
-            house.metrics().retried();
+        if progress.refuses_model_of(plan, provider) {
+            candidates.was_full();
+            continue;
+        }
+        if !progress.wait(house, pool, provider, facts.attempts > 0).await {
+            break;
         }
         let Some(permit) = provider.slots.try_enter(provider.concurrency_limit) else {
             candidates.was_full();
@@ -105,14 +109,79 @@ pub(crate) async fn until_committed(
         };
         match verdict {
             Verdict::Deliver(answer) => return Ok(answer.commit(provider)),
-            Verdict::Stop(fault) => return Err(exhausted(&fault, &plan.egress)),
+            Verdict::Stop(fault) => return Err(exhausted(&fault, &plan.egress, pool.earliest(house.now()))),
+            Verdict::OtherModel(answer) => {
+                facts.failed(pool, provider, &Fault::PromptRejected);
+                progress.set_aside(answer, provider);
+            }
             Verdict::Next(fault) => {
                 facts.failed(pool, provider, &fault);
-                last = Some(fault);
+                progress.last = Some(fault);
             }
         }
     }
-    Err(last.map_or(Refusal::AllAtCapacity, |fault| exhausted(&fault, &plan.egress)))
+    progress.give_up(house, plan)
+}
+
+/// What the attempts so far have left.
+struct Progress {
+    waits: Option<Waits>,
+    /// Time spent on pauses that providers asked for.
+    paused: Duration,
+    last: Option<Fault>,
+    /// A rejection of the prompt, and who gave it: the client's, if no other model is asked.
+    aside: Option<(Uncommitted, Arc<Provider>)>,
+}
+
+impl Progress {
+    fn new(pool: &Pool) -> Self {
+        let waits = pool.backoff.map(|backoff| backoff.waits(pool.fallback.max_total_backoff));
+        Self { waits, paused: Duration::ZERO, last: None, aside: None }
+    }
+
+    fn set_aside(&mut self, answer: Uncommitted, provider: &Arc<Provider>) {
+        self.aside = Some((answer, provider.clone()));
+    }
+
+    /// True for a provider that would be sent the model that has rejected the prompt.
+    fn refuses_model_of(&self, plan: &Plan<'_>, provider: &Provider) -> bool {
+        self.aside.as_ref().is_some_and(|(_, rejected)| plan.same_model(rejected, provider))
+    }
+
+    /// Waits before an attempt: the pause that the provider asked for, and the pool's backoff after a failure. Holds no
+    /// slot meanwhile. False when that would take too long.
+    async fn wait(&mut self, house: &House, pool: &Pool, provider: &Provider, again: bool) -> bool {
+        let now = house.now();
+        if let Some(until) = pool.pause_of(provider, now) {
+            let wait = until.saturating_sub(now);
+            let spent = self.paused + self.waits.as_ref().map_or(Duration::ZERO, Waits::waited);
+            if pool.fallback.max_total_backoff.is_none_or(|most| spent + wait > most) {
+                self.last = Some(Fault::Paused);
+                return false;
+            }
+            tokio::time::sleep(wait).await;
+            self.paused += wait;
+            house.metrics().retried();
+            return true;
+        }
+        let Some(waits) = self.waits.as_mut().filter(|_| again) else { return true };
+        let Some(wait) = waits.next(fastrand::u64(..)) else {
+            house.metrics().retry_budget_exhausted();
+            return false;
+        };
+        tokio::time::sleep(wait).await;
+        house.metrics().retried();
+        true
+    }
+
+    /// Nobody is left to try.
+    fn give_up(self, house: &House, plan: &Plan<'_>) -> Result<Committed, Refusal> {
+        if let Some((answer, provider)) = self.aside {
+            return Ok(answer.commit(&provider));
+        }
+        let earliest = plan.pool.earliest(house.now());
+        Err(self.last.map_or(Refusal::AllAtCapacity, |fault| exhausted(&fault, &plan.egress, earliest)))
+    }
 }
 
 /// One attempt at one provider.
@@ -127,34 +196,117 @@ struct Attempt<'a> {
 impl Attempt<'_> {
     /// Sends the call, waits for the head of its answer, and looks into it as far as the plan wants it.
     async fn make(self, call: Call, permit: Permit, facts: &mut Facts) -> Verdict {
-        let Self { house, plan, provider, .. } = self;
+        let Self { plan, provider, .. } = self;
+        let preferred = plan.pool.providers.first().is_some_and(|first| Arc::ptr_eq(first, provider));
         let begun = Instant::now();
-        let sent = send(provider, call).await;
-        facts.answered_by_provider(sent.as_ref().ok().map(Answer::status));
-        let answer = match self.by_status(sent) {
-            Ok(answer) => answer,
-            Err(verdict) => return verdict,
+        let mut look = Look {
+            begun,
+            deadline: plan.steering.first_token.filter(|_| self.may_go_on).map(|limit| begun + limit),
+            observation: plan.steering.observed.as_ref().filter(|_| preferred).map(|share| share.observe()),
+            first_frame: None,
         };
-        let mut lead = Lead::default();
-        let opened = plan.egress.open(answer, provider, &house.settings, &mut lead, begun).await;
-        if let Some(elapsed) = lead.first_frame {
-            let preferred = plan.pool.providers.first().is_some_and(|first| Arc::ptr_eq(first, provider));
-            let role = if preferred { Role::Preferred } else { Role::Alternate };
-            plan.alias.series(plan.pool).first_token(role).observe(elapsed.as_secs_f64());
+        let mut open = Open { provider, outcome: Attempted::Cancelled };
+        let verdict = self.judge(call, permit, &mut look, &mut open, facts).await;
+        let series = plan.alias.series(plan.pool);
+        let role = if preferred { Role::Preferred } else { Role::Alternate };
+        if let Some(elapsed) = look.first_frame {
+            series.first_token(role).observe(elapsed.as_secs_f64());
         }
-        self.by_content(opened, permit)
+        if let Verdict::Next(Fault::FirstToken) = verdict {
+            series.first_token_breaches(role).inc();
+            if let Some(observation) = &mut look.observation {
+                observation.deadline();
+            }
+        }
+        verdict
     }
 
-    /// What the head alone says (spec F.4).
-    fn by_status(&self, sent: Result<Answer, Fault>) -> Result<Answer, Verdict> {
-        let pool = self.plan.pool;
-        let answer = sent.map_err(|fault| after(fault, pool, true))?;
-        let status = answer.status();
-        let realtime = self.may_go_on && listed(&pool.fallback.realtime_on_status, status.as_u16());
-        if pool.fallback.enabled && (realtime || listed(&pool.fallback.on_status, status.as_u16())) {
-            return Err(Verdict::Next(Fault::Status(status)));
+    async fn judge(
+        &self,
+        call: Call,
+        permit: Permit,
+        look: &mut Look,
+        open: &mut Open<'_>,
+        facts: &mut Facts,
+    ) -> Verdict {
+        let sent = self.send(call, look.deadline).await;
+        facts.answered_by_provider(sent.as_ref().ok().map(Answer::status));
+        open.outcome = Attempted::of(&sent);
+        let answer = match sent {
+            Ok(answer) => answer,
+            Err(fault) => return after(fault, self.plan.pool, true),
+        };
+        self.note_pause(&answer);
+        if let Some(observation) = look.observation.as_mut().filter(|_| !answer.status().is_success()) {
+            observation.status(answer.status().as_u16());
+        }
+        match self.by_status(answer).await {
+            ByStatus::Next(fault) => Verdict::Next(fault),
+            ByStatus::Open(answer) => {
+                let opened = self.plan.egress.open(answer, self.provider, &self.house.settings, look).await;
+                open.outcome = open.outcome.refined(&opened);
+                self.by_content(opened, permit)
+            }
+            ByStatus::OtherModel(answer) => {
+                let opened = self.plan.egress.open(answer, self.provider, &self.house.settings, look).await;
+                match self.by_content(opened, permit) {
+                    Verdict::Deliver(answer) => Verdict::OtherModel(answer),
+                    verdict => verdict,
+                }
+            }
+        }
+    }
+
+    /// Sends one call and waits for the head of its answer, no longer than the provider, or its first token, may take.
+    async fn send(&self, call: Call, deadline: Option<Instant>) -> Result<Answer, Fault> {
+        let provider = self.provider;
+        let sending = provider.destination.clone().send(call, provider.connect_timeout);
+        let sending = async {
+            match provider.request_timeout {
+                None => Ok(sending.await?),
+                Some(limit) => {
+                    Ok(tokio::time::timeout(limit, sending).await.map_err(|_| Fault::Timeout)??)
+                }
+            }
+        };
+        let answer = match deadline {
+            None => sending.await,
+            Some(deadline) => timeout_at(deadline, sending).await.unwrap_or(Err(Fault::FirstToken)),
+        }?;
+        if answer.status().is_informational() {
+            // No upgrade was asked for, so no other protocol can follow.
+            return Err(Fault::UnexpectedSwitch);
         }
         Ok(answer)
+    }
+
+    /// Remembers a pause that an overloaded or failing provider asks for.
+    fn note_pause(&self, answer: &Answer) {
+        let status = answer.status();
+        if !self.plan.pool.fallback.enabled || !(status.as_u16() == 429 || status.is_server_error()) {
+            return;
+        }
+        if let Some(wait) = asked(answer.headers(), SystemTime::now()) {
+            self.provider.pause.ask(wait, self.house.now());
+        }
+    }
+
+    /// What the head says (spec F.4), and for a listed client error whether it is the prompt that is rejected.
+    async fn by_status(&self, answer: Answer) -> ByStatus {
+        let fallback = &self.plan.pool.fallback;
+        let status = answer.status().as_u16();
+        let realtime = self.plan.steering.realtime && self.may_go_on && listed(&fallback.realtime_on_status, status);
+        if !fallback.enabled || !(realtime || listed(&fallback.on_status, status)) {
+            return ByStatus::Open(answer);
+        }
+        if !matches!(status, 400 | 413 | 422) {
+            return ByStatus::Next(Fault::Status(answer.status()));
+        }
+        match answer::rejects_prompt(answer).await {
+            Ok(rejection) if fallback.on_rejected_prompt => ByStatus::OtherModel(rejection),
+            Ok(rejection) => ByStatus::Open(rejection),
+            Err(status) => ByStatus::Next(Fault::Status(status)),
+        }
     }
 
     /// What the look into an answer says (spec F.4, F.5). An embedded error that leads nowhere else is the client's.
@@ -164,9 +316,10 @@ impl Attempt<'_> {
         match opened {
             Opened::Ready(response) => Verdict::Deliver(Uncommitted { response, permit }),
             Opened::Embedded { status, response } => {
+                let realtime = self.plan.steering.realtime && self.may_go_on;
                 let next = listed(&fallback.on_status, status)
                     || (status == 429 && fallback.on_rate_limit)
-                    || (self.may_go_on && listed(&fallback.realtime_on_status, status));
+                    || (realtime && listed(&fallback.realtime_on_status, status));
                 if fallback.enabled && next {
                     return Verdict::Next(Fault::Embedded(status));
                 }
@@ -174,7 +327,51 @@ impl Attempt<'_> {
             }
             Opened::Empty => after(Fault::Empty, pool, listed(&fallback.on_status, 502)),
             Opened::Malformed => after(Fault::Malformed, pool, true),
+            Opened::Late => after(Fault::FirstToken, pool, true),
             Opened::Unreadable(error) => after(Fault::Transport(error), pool, true),
+        }
+    }
+}
+
+/// What the head of an answer leads to.
+enum ByStatus {
+    Open(Answer),
+    OtherModel(Answer),
+    Next(Fault),
+}
+
+/// Counts an attempt when it is over, however that comes about.
+struct Open<'a> {
+    provider: &'a Provider,
+    outcome: Attempted,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.provider.attempts.count(self.outcome);
+    }
+}
+
+impl Attempted {
+    /// What the head of an answer, or its absence, says.
+    fn of(sent: &Result<Answer, Fault>) -> Self {
+        match sent {
+            Ok(answer) => Self::status(answer.status().as_u16()),
+            Err(Fault::Timeout) => Self::Timeout,
+            Err(Fault::FirstToken) => Self::FirstTokenTimeout,
+            Err(_) => Self::TransportError,
+        }
+    }
+
+    /// What the look into an answer adds.
+    fn refined(self, opened: &Opened) -> Self {
+        match opened {
+            Opened::Ready(_) => self,
+            Opened::Embedded { .. } => Self::EmbeddedError,
+            Opened::Empty => Self::Empty,
+            Opened::Malformed => Self::Malformed,
+            Opened::Late => Self::FirstTokenTimeout,
+            Opened::Unreadable(_) => Self::TransportError,
         }
     }
 }
@@ -184,71 +381,50 @@ fn listed(patterns: &[StatusPattern], status: u16) -> bool {
 }
 
 /// The next provider of the pool to try.
-fn next<'a>(
-    candidates: &mut Candidates<'_>,
-    pool: &'a Pool,
-    house: &House,
-) -> Option<&'a Arc<Provider>> {
-    let index = candidates.next(pool, house.now(), fastrand::u64(..))?;
+fn next<'a>(candidates: &mut Candidates<'_>, pool: &'a Pool, house: &House) -> Option<&'a Arc<Provider>> {
+    let now = house.now();
+    let index = candidates.next(&View { pool, now }, now, fastrand::u64(..))?;
     pool.providers.get(index)
 }
 
-impl LoadView for Pool {
+/// The load of a pool's providers at one moment.
+struct View<'a> {
+    pool: &'a Pool,
+    now: Duration,
+}
+
+impl LoadView for View<'_> {
     fn load(&self, provider: usize) -> Load {
-        self.providers.get(provider).map_or(
-            Load {
-                open: false,
-                ..Load::default()
-            },
-            |provider| Load {
-                in_flight: provider.slots.in_use(),
-                open: provider.slots.has_room(provider.concurrency_limit),
-                not_before: None,
-            },
-        )
+        let Some(provider) = self.pool.providers.get(provider) else {
+            return Load { open: false, ..Load::default() };
+        };
+        Load {
+            in_flight: provider.slots.in_use(),
+            open: provider.slots.has_room(provider.concurrency_limit),
+            not_before: self.pool.pause_of(provider, self.now),
+        }
     }
 }
 
 /// A token of the provider's own rate limit (spec E.3).
 fn take_token(house: &House, provider: &Provider) -> Result<(), Fault> {
-    let Some(bucket) = &provider.bucket else {
-        return Ok(());
-    };
-    bucket
-        .take(house.now())
-        .map_err(|refused| Fault::RateLimited {
-            wait: refused.wait(),
-        })
-}
-
-/// Sends one call and waits for the head of its answer, no longer than the provider may take for it.
-async fn send(provider: &Provider, call: Call) -> Result<Answer, Fault> {
-    let sending = provider
-        .destination
-        .clone()
-        .send(call, provider.connect_timeout);
-    match provider.request_timeout {
-        None => Ok(sending.await?),
-        Some(limit) => Ok(tokio::time::timeout(limit, sending)
-            .await
-            .map_err(|_| Fault::Timeout)??),
-    }
+    let Some(bucket) = &provider.bucket else { return Ok(()) };
+    bucket.take(house.now()).map_err(|refused| Fault::RateLimited { wait: refused.wait() })
 }
 
 /// What a fault means: another provider, where the pool fails over at all and this fault is a reason to.
 fn after(fault: Fault, pool: &Pool, reason: bool) -> Verdict {
-    if pool.fallback.enabled && reason {
-        Verdict::Next(fault)
-    } else {
-        Verdict::Stop(fault)
-    }
+    if pool.fallback.enabled && reason { Verdict::Next(fault) } else { Verdict::Stop(fault) }
 }
 
-/// How the client learns that no provider answered (spec F.6).
-fn exhausted(last: &Fault, egress: &Egress) -> Refusal {
+/// How the client learns that no provider answered (spec F.6, and a 429 where limits were the last word). `earliest` is the
+/// shortest of the pauses that providers of the pool have asked for.
+fn exhausted(last: &Fault, egress: &Egress, earliest: Option<Duration>) -> Refusal {
     match last {
-        Fault::Transport(_) | Fault::Status(_) => Refusal::BadGateway,
-        Fault::Timeout => Refusal::GatewayTimeout,
+        Fault::Status(status) if status.as_u16() == 429 => Refusal::UpstreamLimited { wait: earliest },
+        Fault::Paused => Refusal::UpstreamLimited { wait: earliest },
+        Fault::Transport(_) | Fault::UnexpectedSwitch | Fault::Status(_) | Fault::PromptRejected => Refusal::BadGateway,
+        Fault::Timeout | Fault::FirstToken => Refusal::GatewayTimeout,
         Fault::Embedded(_) | Fault::Empty => Refusal::Unavailable,
         Fault::Malformed if egress.is_strict() => Refusal::Malformed,
         Fault::Malformed => Refusal::Internal,

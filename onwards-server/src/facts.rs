@@ -24,6 +24,7 @@ pub(crate) struct Facts {
     metrics: Arc<Metrics>,
     verb: Verb,
     route: Route,
+    traffic: Traffic,
     arrived: Instant,
     request_id: HeaderValue,
     alias: Option<Arc<Alias>>,
@@ -53,11 +54,12 @@ pub(crate) enum Outcome {
 
 impl Facts {
     /// Begins with the head of a request.
-    pub(crate) fn begin(metrics: &Arc<Metrics>, head: &Parts) -> Self {
+    pub(crate) fn begin(metrics: &Arc<Metrics>, head: &Parts, dispatched: bool) -> Self {
         let (verb, route) = (Verb::of(&head.method), Route::of(head.uri.path()));
         Self {
             verb,
             route,
+            traffic: if dispatched { Traffic::Dispatched } else { Traffic::Realtime },
             arrived: Instant::now(),
             request_id: request_id(&head.headers),
             alias: None,
@@ -81,6 +83,11 @@ impl Facts {
         self.inflight[1] = Some(Counted::new(&alias.inflight));
         self.alias = Some(alias.clone());
         self.caller = caller.cloned();
+    }
+
+    /// The request names this alias, but is refused before that matters to anything but its labels.
+    pub(crate) fn about(&mut self, alias: Option<&Arc<Alias>>) {
+        self.alias = alias.cloned();
     }
 
     /// The request is sent to this provider.
@@ -113,7 +120,7 @@ impl Facts {
         let model = self.model();
         for name in names {
             let action = if rejected(name) { "rejected" } else { "logged" };
-            self.metrics.unsupported_param(name, model, Traffic::Realtime, action);
+            self.metrics.unsupported_param(name, model, self.traffic, action);
         }
         let caller = self.caller.as_deref();
         tracing::info!(
@@ -146,7 +153,11 @@ impl Facts {
         let status = refusal.status().as_u16();
         let model = self.model();
         let failure = match refusal {
-            Refusal::BadGateway | Refusal::GatewayTimeout | Refusal::Unavailable | Refusal::Malformed => {
+            Refusal::BadGateway
+            | Refusal::GatewayTimeout
+            | Refusal::Unavailable
+            | Refusal::Malformed
+            | Refusal::UpstreamLimited { .. } => {
                 Some(Failure::RetriesExhausted)
             }
             Refusal::NoProviders => Some(Failure::NoProviders),
@@ -158,13 +169,15 @@ impl Facts {
                 .upstream_failed(failure, self.upstream_status.unwrap_or(status), model);
         }
         let id = self.request_id.to_str().unwrap_or_default();
-        if (400..500).contains(&status) {
+        // A 429 that passes on what providers say is their decision, not the gateway's.
+        let decided = !matches!(refusal, Refusal::UpstreamLimited { .. });
+        if decided && (400..500).contains(&status) {
             let code = refusal.code();
             self.metrics.rejected(&Rejection {
                 model,
                 status,
                 code,
-                traffic: Traffic::Realtime,
+                traffic: self.traffic,
             });
             let caller = self.caller.as_deref();
             tracing::info!(

@@ -14,6 +14,18 @@ pub(crate) enum Fault {
     /// The response head did not arrive within `request_timeout_secs`.
     #[error("no response head in time")]
     Timeout,
+    /// The provider switches protocols, which nobody asked for.
+    #[error("the provider switches protocols unasked")]
+    UnexpectedSwitch,
+    /// The first token of a stream did not arrive within the deadline.
+    #[error("no first token in time")]
+    FirstToken,
+    /// The provider rejects the prompt itself.
+    #[error("the provider rejects the prompt")]
+    PromptRejected,
+    /// Nobody is left but providers that asked to be left alone.
+    #[error("every provider that is left asked for a pause")]
+    Paused,
     /// The provider answered with a status that the pool lists as a reason to go on.
     #[error("status {0} is listed for failover")]
     Status(StatusCode),

@@ -23,7 +23,7 @@ use prometheus::{
 
 pub use labels::{Failure, Route, Traffic, Verb};
 pub use names::{FIRST_TOKEN_SECONDS_BUCKETS, Kind, Name, Row};
-pub use pool::{Direction, PoolSeries, Role};
+pub use pool::{AttemptSeries, Attempted, Direction, PoolSeries, Role};
 
 /// A metrics prefix with which no valid metric name can be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +50,7 @@ pub struct Metrics {
     batch_refusals: IntCounterVec,
     config_generation: IntGauge,
     config_reloads: IntCounterVec,
+    attempts: IntCounterVec,
     pools: pool::Families,
 }
 
@@ -117,6 +118,7 @@ impl Metrics {
                 .gauges(Name::ConfigGeneration)?
                 .with_label_values::<&str>(&[]),
             config_reloads: make.counters(Name::ConfigReloads)?,
+            attempts: make.counters(Name::Attempts)?,
             pools: pool::Families::new(&make)?,
             registry,
         })
@@ -227,6 +229,11 @@ impl Metrics {
     /// A configuration was refused and the one before stays.
     pub fn config_refused(&self) {
         self.config_reloads.with_label_values(&["error"]).inc();
+    }
+
+    /// The attempts at one provider of a pool of an alias; to be asked for once, at load.
+    pub fn attempts(&self, model: &str, pool: &str, provider: &str) -> AttemptSeries {
+        AttemptSeries::new(self.attempts.clone(), model, pool, provider)
     }
 
     /// The series of one pool's controllers; to be asked for once, when a controller starts.

@@ -22,7 +22,7 @@ where
 {
     let snapshot = house.snapshot(); // one configuration from start to end
     let (head, body) = request.into_parts();
-    let mut facts = Facts::begin(house.metrics(), &head); // noted along the way, told once
+    let mut facts = Facts::begin(house.metrics(), &head, snapshot.is_dispatched(&head.headers)); // noted along the way, told once
     let outcome = walk(house, &snapshot, head, body, &mut facts).await;
     egress::answer(outcome, facts) // the only writer of client responses
 }
@@ -43,7 +43,7 @@ where
     }
     facts.proxied();
     let arrival = ingress::read(&house.settings, snapshot, head, endpoint, body).await?; // bounded in size and time
-    let checked = vet::contract(snapshot, &arrival)?; // strict mode: the shape of the request
+    let checked = vet::contract(snapshot, &arrival, facts)?; // strict mode: the shape of the request
     let document = arrival.document(); // parsed once
     let document = document.as_ref();
     let model = ingress::model(&arrival, document)?;

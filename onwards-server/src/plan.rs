@@ -3,19 +3,22 @@
 //! Bodies are never serialised anew: a changed member is a splice between slices of the client's own bytes.
 
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Uri, header};
+use onwards_balance::First;
 use onwards_json::{Edit, EditError, Object, Splice};
 use onwards_reasoning::{Ask, Edit as Translated};
 
 use crate::answer::{Contract, Egress};
 use crate::headers;
 use crate::house::unix_now;
+use crate::metrics::Role;
 use crate::identify::Identity;
 use crate::ingress::Arrival;
-use crate::policy::{Alias, Pool, Provider, Snapshot, join};
+use crate::policy::{Alias, Pool, Provider, Share, Snapshot, conversation, join};
 use crate::refusal::Refusal;
 use crate::transport::{Call, Outgoing};
 use crate::vet::Vetted;
@@ -25,13 +28,30 @@ use crate::vet::Vetted;
 pub(crate) struct Plan<'a> {
     pub(crate) alias: &'a Arc<Alias>,
     pub(crate) pool: &'a Arc<Pool>,
+    /// Who is asked first, and what is watched.
+    pub(crate) steering: Steering,
     /// What is done to the answer.
     pub(crate) egress: Egress,
+    /// The model name as the client wrote it.
+    model: String,
     arrival: &'a Arrival,
     document: Option<&'a Object<'a>>,
     /// The alias as JSON text, where a serving class was cut off the client's name for it.
     bare: Option<String>,
     ask: Option<&'a Ask>,
+}
+
+/// Who is asked first, how long for, and who learns from it (spec F.8, G.2, G.3, H.2).
+#[derive(Debug)]
+pub(crate) struct Steering {
+    /// Who comes first.
+    pub(crate) first: First,
+    /// The controller that learns from attempts at the preferred provider.
+    pub(crate) observed: Option<Arc<Share>>,
+    /// How long the first token may take while another provider can be asked.
+    pub(crate) first_token: Option<Duration>,
+    /// A client waits for the answer, nobody retries for it.
+    pub(crate) realtime: bool,
 }
 
 /// Where a model's name stands.
@@ -52,11 +72,52 @@ pub(crate) fn draw_up<'a>(
     Plan {
         alias: &identity.alias,
         pool: &identity.pool,
+        steering: steering(snapshot, arrival, document, identity, vetted),
         egress: egress(snapshot, arrival, model, identity, vetted),
+        model: model.to_owned(),
         arrival,
         document,
         bare: identity.bare.then(|| onwards_json::quote(&identity.alias.name)),
         ask: vetted.ask.as_ref(),
+    }
+}
+
+fn steering(
+    snapshot: &Snapshot,
+    arrival: &Arrival,
+    document: Option<&Object<'_>>,
+    identity: &Identity,
+    vetted: &Vetted,
+) -> Steering {
+    let pool = &identity.pool;
+    let realtime = !snapshot.is_dispatched(&arrival.headers);
+    if !realtime || pool.providers.len() < 2 {
+        return Steering { first: First::ByStrategy, observed: None, first_token: None, realtime };
+    }
+    let last = |document: &Object<'_>| {
+        document.members().iter().rev().find(|member| member.is("stream")).and_then(|member| member.value().as_bool())
+    };
+    let streams =
+        vetted.checked.map_or_else(|| document.and_then(last).unwrap_or(false), |checked| checked.stream);
+    let observed = pool.share.clone().filter(|_| snapshot.strict && streams);
+    let conversation = pool.affinity.as_ref().and_then(|affinity| {
+        let key = conversation(arrival.endpoint, &arrival.headers, document)?;
+        Some((affinity, affinity.arrive(key, Duration::from_secs(unix_now()))))
+    });
+    let share = observed.as_ref().map(|share| share.arrive());
+    let (at, below) = match &conversation {
+        Some((_, (at, below))) => (*at, share.map_or(*below, |share| share.min(*below))),
+        None => (share.map_or(0.0, |_| onwards_balance::point(fastrand::u64(..))), share.unwrap_or(1.0)),
+    };
+    let preferred = at < below;
+    if let Some((affinity, _)) = conversation {
+        affinity.routed(if preferred { Role::Preferred } else { Role::Alternate });
+    }
+    Steering {
+        first: if preferred { First::ByStrategy } else { First::Alternate },
+        observed,
+        first_token: pool.first_token_timeout.filter(|_| streams),
+        realtime,
     }
 }
 
@@ -94,6 +155,12 @@ fn unique() -> String {
 }
 
 impl Plan<'_> {
+    /// True when two providers would be sent the same model.
+    pub(crate) fn same_model(&self, one: &Provider, other: &Provider) -> bool {
+        let sent = |provider: &Provider| provider.sent_model.clone().unwrap_or_else(|| self.model.clone());
+        sent(one) == sent(other)
+    }
+
     /// The request as this provider is sent it.
     ///
     /// # Errors

@@ -58,6 +58,8 @@ pub(crate) enum Refusal {
     AtInflight {
         alias: String,
     },
+    /// The providers' own limits are used up, or they asked for a pause.
+    UpstreamLimited { wait: Option<Duration> },
     /// The pool has no providers.
     NoProviders,
     /// Every attempt failed, or the only one did.
@@ -135,6 +137,13 @@ impl Refusal {
                 "unsupported_parameter",
                 names.first().copied(),
                 onwards_strict::catalog::refusal(names).into(),
+            ),
+            Self::UpstreamLimited { .. } => (
+                StatusCode::TOO_MANY_REQUESTS,
+                LIMITED,
+                "rate_limit_exceeded",
+                None,
+                "The upstream service is receiving too many requests. Please try again later.".into(),
             ),
             Self::Malformed => (StatusCode::BAD_GATEWAY, "api_error", "malformed_answer", None, "Bad gateway".into()),
             Self::UpstreamError => (
@@ -269,6 +278,7 @@ impl Refusal {
     fn retry_after(&self) -> Option<u64> {
         match self {
             Self::RateLimited { wait } => Some(whole_seconds(*wait)),
+            Self::UpstreamLimited { wait } => wait.map(whole_seconds),
             Self::AtConcurrency | Self::AllAtCapacity | Self::AtInflight { .. } => Some(1),
             _ => None,
         }

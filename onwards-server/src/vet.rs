@@ -1,14 +1,14 @@
 //! The third stage: what can be refused without capacity is refused here, before any limit is charged.
 
 use http::header;
-use onwards_json::{Object, Value};
-use onwards_reasoning::{Ask, Controls};
+use onwards_json::{Member, Object, Value};
+use onwards_reasoning::{Ask, Controls, Surface};
 use onwards_strict::Checked;
 
 use crate::endpoint::Endpoint;
 use crate::facts::Facts;
 use crate::identify::Identity;
-use crate::ingress::Arrival;
+use crate::ingress::{self, Arrival};
 use crate::policy::Snapshot;
 use crate::refusal::Refusal;
 
@@ -26,14 +26,25 @@ pub(crate) struct Vetted {
 ///
 /// # Errors
 /// [`Refusal::NotSentAsJson`] or [`Refusal::Defect`].
-pub(crate) fn contract(snapshot: &Snapshot, arrival: &Arrival) -> Result<Option<Checked>, Refusal> {
+pub(crate) fn contract(
+    snapshot: &Snapshot,
+    arrival: &Arrival,
+    facts: &mut Facts,
+) -> Result<Option<Checked>, Refusal> {
     let Some(contract) = arrival.endpoint.contract().filter(|_| snapshot.strict) else {
         return Ok(None);
     };
-    if arrival.endpoint == Endpoint::Responses && !sent_as_json(arrival) {
-        return Err(Refusal::NotSentAsJson);
+    let checked = if arrival.endpoint == Endpoint::Responses && !sent_as_json(arrival) {
+        Err(Refusal::NotSentAsJson)
+    } else {
+        onwards_strict::check(contract, &arrival.body).map(Some).map_err(Refusal::Defect)
+    };
+    if checked.is_err() {
+        let document = arrival.document();
+        let named = ingress::model(arrival, document.as_ref()).ok();
+        facts.about(named.and_then(|model| snapshot.alias(&model)).map(|(alias, _)| alias));
     }
-    onwards_strict::check(contract, &arrival.body).map(Some).map_err(Refusal::Defect)
+    checked
 }
 
 fn sent_as_json(arrival: &Arrival) -> bool {
@@ -94,6 +105,9 @@ fn reasoning(
     if snapshot.strict {
         controls.refuse_native().map_err(Refusal::Reasoning)?;
     }
+    if repeats_effort(surface, document) {
+        return Err(Refusal::BadRequest("The reasoning effort is given more than once."));
+    }
     let ask = controls.ask().map_err(Refusal::Reasoning)?;
     if let Some(ask) = &ask {
         for translation in identity.pool.providers.iter().filter_map(|provider| provider.translation.as_ref()) {
@@ -101,6 +115,19 @@ fn reasoning(
         }
     }
     Ok(ask)
+}
+
+/// True when a body says its effort twice: readers differ on which one counts, so none could be held to the rules.
+fn repeats_effort(surface: Surface, document: &Object<'_>) -> bool {
+    let named = |name: &'static str| document.members().iter().filter(move |member| member.is(name));
+    match surface {
+        Surface::ChatCompletions => named("reasoning_effort").nth(1).is_some(),
+        Surface::Responses => {
+            let twice = |member: &Member<'_>| member.value().members().filter(|inner| inner.is("effort")).nth(1).is_some();
+            named("reasoning").nth(1).is_some() || named("reasoning").any(twice)
+        }
+        Surface::Completions => false,
+    }
 }
 
 /// A body that must be changed for some provider can be.

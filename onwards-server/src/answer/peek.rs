@@ -1,9 +1,9 @@
 //! The first look into a strict stream, before its head is sent: up to the first decisive event (spec F.8).
 //!
-//! Nothing has reached the client then, so an error or an empty answer can still be dealt with as one. An event is
-//! decisive when it has data; comments are not. The look ends after four events without data; or after two seconds, and then
-//! only after four more events or thirty seconds in all. What was read so far is never lost, and no client waits for more than
-//! the first decisive event.
+//! Nothing has reached the client then, so an error, an empty answer or a stalled provider can still be dealt with. An event is
+//! decisive when it has data; comments are not. With a first-token deadline, only that ends the look. Without one, it ends after
+//! four events without data; or after two seconds, and then only after four more events or thirty seconds in all. What was read
+//! so far is never lost, and no client waits for more than the first decisive event.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use http::response::Parts;
 use tokio::time::{Instant, timeout_at};
 
 use super::stream::{CleanStream, Looked, is_malformed};
-use super::{Lead, Opened};
+use super::{Look, Opened};
 use crate::body::Body;
 use crate::transport::TransportError;
 
@@ -24,29 +24,26 @@ const SHORT: Duration = Duration::from_secs(2);
 const LONG: Duration = Duration::from_secs(30);
 
 /// Looks into the stream and prepares what the client gets.
-pub(super) async fn open(mut stream: CleanStream, head: Parts, lead: &mut Lead, since: Instant) -> Opened {
-    let begun = Instant::now();
-    let mut deadline = begun + SHORT;
-    let mut events = 0;
+pub(super) async fn open(mut stream: CleanStream, head: Parts, look: &mut Look) -> Opened {
+    let mut patience = Patience::new(look.deadline);
     let error = loop {
-        match timeout_at(deadline, stream.look()).await {
-            Err(_) if deadline < begun + LONG => {
-                deadline = begun + LONG;
-                events = 0;
-            }
-            Err(_) => break None,
+        match timeout_at(patience.until, stream.look()).await {
+            Err(_) => match patience.over() {
+                Over::Late => {
+                    look.observation = stream.observed();
+                    return Opened::Late;
+                }
+                Over::Enough => break None,
+                Over::NotYet => {}
+            },
             Ok(Looked::Event(seen) | Looked::End(seen)) if seen.data => {
                 if seen.content && seen.error.is_none() {
-                    lead.first_frame = Some(since.elapsed());
+                    look.first_frame = Some(look.begun.elapsed());
                 }
                 break seen.error;
             }
-            Ok(Looked::Event(_)) => {
-                events += 1;
-                if events >= PATIENT_EVENTS {
-                    break None;
-                }
-            }
+            Ok(Looked::Event(_)) if patience.event() => break None,
+            Ok(Looked::Event(_)) => {}
             Ok(Looked::End(_)) => return Opened::Empty,
             Ok(Looked::Fault(fault)) if is_malformed(&fault) => return Opened::Malformed,
             Ok(Looked::Fault(fault)) => return Opened::Unreadable(TransportError::Broken(fault)),
@@ -56,5 +53,45 @@ pub(super) async fn open(mut stream: CleanStream, head: Parts, lead: &mut Lead, 
     match error {
         Some(status) => Opened::Embedded { status, response },
         None => Opened::Ready(response),
+    }
+}
+
+/// How long the look goes on.
+struct Patience {
+    until: Instant,
+    begun: Instant,
+    deadline: bool,
+    events: usize,
+}
+
+/// What a passed time means.
+enum Over {
+    Late,
+    Enough,
+    NotYet,
+}
+
+impl Patience {
+    fn new(deadline: Option<Instant>) -> Self {
+        let begun = Instant::now();
+        Self { until: deadline.unwrap_or(begun + SHORT), begun, deadline: deadline.is_some(), events: 0 }
+    }
+
+    fn over(&mut self) -> Over {
+        if self.deadline {
+            return Over::Late;
+        }
+        if self.until < self.begun + LONG {
+            self.until = self.begun + LONG;
+            self.events = 0;
+            return Over::NotYet;
+        }
+        Over::Enough
+    }
+
+    /// Counts an event without data; true when there have been enough of them.
+    fn event(&mut self) -> bool {
+        self.events += 1;
+        !self.deadline && self.events >= PATIENT_EVENTS
     }
 }

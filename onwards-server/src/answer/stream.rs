@@ -11,6 +11,7 @@ use onwards_sse::{Framer, PumpError, pump};
 
 use super::rewrite::{Rewriter, Seen, StreamFault};
 use crate::body::{BodyError, Silence};
+use crate::policy::Observation;
 use crate::transport::UpstreamBody;
 
 /// How long a stream that has said `[DONE]` waits for the provider to end it, so that the connection can be used again.
@@ -23,6 +24,8 @@ pub(crate) struct CleanStream {
     framer: Framer,
     rewriter: Rewriter,
     silence: Silence,
+    /// Who learns when the first token came.
+    observation: Option<Observation>,
     /// Events that were cleaned while the stream was looked into, still to be sent.
     ready: Vec<u8>,
     state: State,
@@ -61,8 +64,31 @@ impl CleanStream {
             framer: Framer::new(limit),
             rewriter,
             silence: Silence::new(idle_timeout),
+            observation: None,
             ready: Vec::new(),
             state: State::Open,
+        }
+    }
+
+    /// Tells an observation of the first token, whenever that comes.
+    pub(super) fn observe(&mut self, observation: Option<Observation>) {
+        self.observation = observation;
+    }
+
+    /// The observation, if it has not been told anything yet.
+    pub(super) fn observed(&mut self) -> Option<Observation> {
+        self.observation.take()
+    }
+
+    fn tell(&mut self, seen: Seen) {
+        if seen.content {
+            if let Some(mut observation) = self.observation.take() {
+                observation.first_frame();
+            }
+        } else if let Some(status) = seen.error
+            && let Some(mut observation) = self.observation.take()
+        {
+            observation.status(status);
         }
     }
 
@@ -89,6 +115,7 @@ impl CleanStream {
             let before = self.ready.len();
             let flow = self.pump();
             let seen = self.rewriter.seen();
+            self.tell(seen);
             match flow {
                 Err(fault) => {
                     // With something to show, the client learns of the fault after it.

@@ -8,7 +8,7 @@ use http::{HeaderMap, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use onwards_strict::{Cleaned, Cleaner};
 
-use super::{Opened, json};
+use super::{Look, Opened, json};
 use crate::body::Body;
 use crate::encoding::Encoding;
 use crate::house::Settings;
@@ -25,7 +25,13 @@ pub(super) async fn plain(body: UpstreamBody, encoding: Encoding, settings: &Set
 }
 
 /// A strict client's answer: cleaned, an embedded error, or nothing.
-pub(super) fn strict(cleaner: &Cleaner, head: Parts, text: &[u8], trusted: bool) -> Opened {
+pub(super) fn strict(
+    cleaner: &Cleaner,
+    head: Parts,
+    text: &[u8],
+    trusted: bool,
+    look: &mut Look,
+) -> Opened {
     if text.is_empty() {
         return Opened::Empty;
     }
@@ -33,6 +39,9 @@ pub(super) fn strict(cleaner: &Cleaner, head: Parts, text: &[u8], trusted: bool)
     match cleaner.clean(text, &mut out) {
         Ok(Cleaned::Answer(_)) => Opened::Ready(json(head.status, head.headers, out)),
         Ok(Cleaned::Error(error)) => {
+            if let Some(observation) = &mut look.observation {
+                observation.status(error.status());
+            }
             let status = if trusted { error.status() } else { error.masked() };
             if trusted {
                 error.write_verbatim(&mut out);

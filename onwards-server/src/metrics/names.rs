@@ -103,6 +103,8 @@ table! {
         "Waits taken between two attempts.";
     RetryBudgetExhausted = Counter, false, "onwards_retry_budget_exhausted_total", [],
         "Requests that stopped trying because their waits had used up the budget.";
+    Attempts = Counter, false, "onwards_attempts_total", ["model", "pool", "provider", "outcome"],
+        "Attempts at each provider of a pool, by outcome; the model is the alias that the pool belongs to.";
     Rejections = Counter, false, "onwards_rejections_total", ["model", "status", "code", "traffic"],
         "Client errors the gateway decided on itself.";
     UnsupportedParams = Counter, false, "onwards_unsupported_params_total", ["param", "model", "traffic", "action"],

@@ -1,5 +1,7 @@
 //! The series of one pool: first tokens, and the two controllers that share requests between its providers.
 
+use std::sync::OnceLock;
+
 use prometheus::{
     Gauge, GaugeVec, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
 };
@@ -24,6 +26,74 @@ labelled! {
         Increase = "increase",
         /// Down.
         Decrease = "decrease",
+    }
+}
+
+labelled! {
+    /// How an attempt at a provider ended.
+    Attempted {
+        /// A 2xx or 3xx.
+        Answered = "answered",
+        /// A 4xx that is the caller's: anything but the ones below.
+        ClientError = "client_error",
+        /// 401, 402 or 403: the gateway's own key or account with the provider is at fault.
+        OperatorFault = "operator_fault",
+        /// 429.
+        RateLimited = "rate_limited",
+        /// 5xx.
+        ServerError = "server_error",
+        /// No connection, or one that broke before the head or while the answer was read whole.
+        TransportError = "transport_error",
+        /// No head within `request_timeout_secs`.
+        Timeout = "timeout",
+        /// No first token within `first_token_timeout_ms`.
+        FirstTokenTimeout = "first_token_timeout",
+        /// A 2xx that carries an error.
+        EmbeddedError = "embedded_error",
+        /// A 2xx without content.
+        Empty = "empty",
+        /// An answer that does not fit the contract.
+        Malformed = "malformed",
+        /// Given up before it was answered, because the client left.
+        Cancelled = "cancelled",
+    }
+}
+
+impl Attempted {
+    /// What a status says.
+    pub(crate) fn status(status: u16) -> Self {
+        match status {
+            401..=403 => Self::OperatorFault,
+            429 => Self::RateLimited,
+            400..=499 => Self::ClientError,
+            500.. => Self::ServerError,
+            _ => Self::Answered,
+        }
+    }
+}
+
+/// The attempts at one provider by outcome; a series appears when first counted.
+#[derive(Debug)]
+pub struct AttemptSeries {
+    family: IntCounterVec,
+    labels: [String; 3],
+    cells: [OnceLock<IntCounter>; Attempted::ALL.len()],
+}
+
+impl AttemptSeries {
+    pub(super) fn new(family: IntCounterVec, model: &str, pool: &str, provider: &str) -> Self {
+        let labels = [model, pool, provider].map(str::to_owned);
+        Self { family, labels, cells: [const { OnceLock::new() }; Attempted::ALL.len()] }
+    }
+
+    /// Counts one.
+    pub fn count(&self, outcome: Attempted) {
+        let [model, pool, provider] = &self.labels;
+        let make = || self.family.with_label_values(&[model, pool, provider, outcome.label()]);
+        match self.cells.get(outcome as usize) {
+            Some(cell) => cell.get_or_init(make).inc(),
+            None => make().inc(),
+        }
     }
 }
 

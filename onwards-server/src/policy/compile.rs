@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
-use onwards_balance::{Backoff, Jitter, Order, Strategy};
+use onwards_balance::{AffinitySettings, Backoff, ControllerSettings, Jitter, Order, Strategy};
 use onwards_config::{self as config, Endpoint, Gateway, Problem};
 use onwards_limits::{Bucket, Rate};
 use onwards_reasoning::{Spec, SurfaceSpec, Translation, WriteSpec};
 use sha2::{Digest, Sha256};
 
+use super::affinity::Affinity;
 use super::caller::{Caller, Keyring, Token};
-use super::ledger::Ledger;
+use super::ledger::{Learnt, Ledger};
+use super::share::{self, Share};
 use super::snapshot::{Access, Alias, ModelName, Pool, Provider, Snapshot};
 use crate::headers::Outbound;
 use crate::metrics::Metrics;
@@ -47,6 +49,9 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
             keeping: gateway.http_pool,
             proxy: gateway.proxy.as_ref(),
         },
+        first_token_timeout: gateway.first_token_timeout,
+        learnt: grounds.ledger.take_learnt(),
+        known: HashMap::new(),
     };
     builder.learn_keys(gateway);
     let mut aliases = HashMap::with_capacity(gateway.targets.len());
@@ -57,10 +62,15 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
         aliases.insert(name.clone(), Arc::new(alias));
         names.push(name.clone());
     }
+    for gone in builder.learnt.into_values().filter_map(|learnt| learnt.share) {
+        gone.retire();
+    }
+    grounds.ledger.keep_learnt(builder.known);
     Ok(Snapshot {
         generation: grounds.generation,
         strict: gateway.strict_mode,
         rejected_params,
+        exempt_header: gateway.exempt_header.clone(),
         created: grounds.unix,
         aliases,
         names,
@@ -187,6 +197,10 @@ struct Builder<'a> {
     translations: HashMap<String, Translation>,
     keyring: Keyring,
     conditions: Conditions<'a>,
+    first_token_timeout: Option<Duration>,
+    /// What the pools knew before, and what they know now.
+    learnt: HashMap<String, Learnt>,
+    known: HashMap<String, Learnt>,
 }
 
 impl Builder<'_> {
@@ -242,7 +256,8 @@ impl Builder<'_> {
     }
 
     fn alias(&mut self, name: &str, target: &config::Target) -> Alias {
-        let default = self.pool(name, "default", &target.default);
+        let mut default = self.pool(name, "default", &target.default);
+        self.carry_learnt(name, &target.default, &mut default);
         let completions = target
             .completions
             .as_ref()
@@ -264,6 +279,29 @@ impl Builder<'_> {
         }
     }
 
+    /// Carries over what the pool knew of its providers' load and conversations (spec G.6, H.3).
+    fn carry_learnt(&mut self, alias: &str, config: &config::Pool, pool: &mut Pool) {
+        let old = self.learnt.remove(alias).unwrap_or_default();
+        let series = || self.grounds.metrics.pool(alias, pool.name);
+        let providers = config.providers.len();
+        let mut learnt = Learnt::default();
+        if let (Some(aimd), Some(preferred)) = (&config.fallback.aimd, config.providers.first()) {
+            let identity =
+                share::Identity { preferred: identity_of(preferred), deadline: config.fallback.first_token_timeout };
+            learnt.share = Share::carried(old.share, &controller(aimd), identity, providers, series());
+        } else if let Some(old) = old.share {
+            old.retire();
+        }
+        if let Some(affinity) = &config.fallback.affinity {
+            learnt.affinity = Affinity::carried(old.affinity, &conversations(affinity), series());
+        }
+        if providers > 1 {
+            pool.share.clone_from(&learnt.share);
+            pool.affinity.clone_from(&learnt.affinity);
+        }
+        self.known.insert(alias.to_owned(), learnt);
+    }
+
     fn pool(&mut self, alias: &str, name: &'static str, pool: &config::Pool) -> Pool {
         let identity = format!("pool {name} {alias}");
         let access = match &pool.access {
@@ -283,7 +321,7 @@ impl Builder<'_> {
                 let twin = seen.entry(identity_of(provider)).or_insert(0);
                 *twin += 1;
                 let identity = format!("provider {name} {alias} {} {twin}", identity_of(provider));
-                Arc::new(self.provider(index, provider, identity, name != "default"))
+                Arc::new(self.provider((alias, name), index, provider, identity))
             })
             .collect();
         Pool {
@@ -295,6 +333,13 @@ impl Builder<'_> {
             order: order(pool),
             backoff: pool.fallback.backoff.as_ref().and_then(backoff),
             fallback: pool.fallback.clone(),
+            first_token_timeout: pool
+                .fallback
+                .first_token_timeout
+                .or(self.first_token_timeout)
+                .filter(|timeout| pool.fallback.enabled && !timeout.is_zero()),
+            share: None,
+            affinity: None,
             rules: pool.routing_rules.clone(),
             providers,
         }
@@ -302,11 +347,12 @@ impl Builder<'_> {
 
     fn provider(
         &self,
+        (alias, pool): (&str, &'static str),
         index: usize,
         provider: &config::Provider,
         identity: String,
-        named_pool: bool,
     ) -> Provider {
+        let label = provider.name.clone().unwrap_or_else(|| index.to_string());
         let (destination, base_path, host): (Arc<dyn Destination>, _, _) = match &provider.endpoint
         {
             Endpoint::Echo => (
@@ -326,11 +372,7 @@ impl Builder<'_> {
             }
         };
         Provider {
-            name: provider
-                .name
-                .clone()
-                .unwrap_or_else(|| index.to_string())
-                .into(),
+            name: label.as_str().into(),
             url: provider.endpoint.url(),
             destination,
             base_path,
@@ -349,6 +391,9 @@ impl Builder<'_> {
             translation: self.translations.get(&provider.path).cloned(),
             trusted: provider.trusted,
             sanitize: provider.sanitize_response,
+            attempts: self.grounds.metrics.attempts(alias, pool, &label),
+            pause: self.grounds.ledger.pause(identity.clone()),
+            sent_model: provider.model.clone(),
             response_headers: provider.response_headers.clone(),
             request_timeout: provider.request_timeout,
             connect_timeout: provider.connect_timeout,
@@ -356,7 +401,7 @@ impl Builder<'_> {
             bucket: self.bucket(&own_limit(provider), identity.clone()),
             slots: self.grounds.ledger.slots(identity),
             concurrency_limit: provider.concurrency_limit,
-            strips_scheduling: named_pool && !provider.accepts_scheduling_priority,
+            strips_scheduling: pool != "default" && !provider.accepts_scheduling_priority,
         }
     }
 }
@@ -386,6 +431,35 @@ fn backoff(backoff: &config::Backoff) -> Option<Backoff> {
         config::Jitter::Full => Jitter::Full,
     };
     Backoff::new(backoff.initial, backoff.max, backoff.factor, jitter).ok()
+}
+
+/// The controller's settings as the configuration has checked them.
+fn controller(aimd: &config::Aimd) -> ControllerSettings {
+    let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    ControllerSettings {
+        latency_budget: aimd.latency_budget,
+        breach_rate_target: aimd.breach_rate_target,
+        recovery_breach_rate: aimd.recovery_breach_rate,
+        window_samples: count(aimd.window_samples),
+        min_samples: count(aimd.min_samples),
+        share_step: aimd.share_step,
+        share_decay: aimd.share_decay,
+        share_floor: aimd.share_floor,
+        dwell: aimd.dwell,
+        idle_recovery: aimd.idle_recovery,
+        overload_statuses: aimd.overload_statuses.clone(),
+    }
+}
+
+/// The settings of affinity as the configuration has checked them.
+fn conversations(affinity: &config::Affinity) -> AffinitySettings {
+    AffinitySettings {
+        target_conversations: affinity.target_conversations,
+        margin: affinity.margin,
+        active_window: affinity.active_window,
+        update_interval: affinity.update_interval,
+        max_tracked: usize::try_from(affinity.max_tracked).unwrap_or(usize::MAX),
+    }
 }
 
 /// What makes a provider the same one after a reload: URL, key and upstream model (spec O). The key enters as a digest.

@@ -10,11 +10,19 @@ use std::sync::{Arc, Weak};
 use onwards_limits::{Bucket, Counts, Slots};
 use parking_lot::Mutex;
 
+use super::affinity::Affinity;
+use super::pause::Pause;
+use super::share::Share;
+
 /// All living state of a gateway.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     buckets: Shelf<Bucket>,
     slots: Shelf<Slots>,
+    pauses: Shelf<Pause>,
+    /// What pools with several providers have learnt, by alias. Held by the ledger, since a parked controller waits for
+    /// its pool to grow again.
+    learnt: Mutex<HashMap<String, Learnt>>,
     /// Realtime requests in flight by account and alias.
     pub(crate) accounts: Arc<Counts>,
 }
@@ -30,11 +38,34 @@ impl Ledger {
         self.slots.find_or(identity, Slots::default)
     }
 
+    /// The pause of the provider with this identity.
+    pub(super) fn pause(&self, identity: String) -> Arc<Pause> {
+        self.pauses.find_or(identity, Pause::default)
+    }
+
+    /// Takes out what all pools have learnt, for a new configuration to carry over what it can.
+    pub(super) fn take_learnt(&self) -> HashMap<String, Learnt> {
+        std::mem::take(&mut self.learnt.lock())
+    }
+
+    /// Puts back what the pools of the new configuration know.
+    pub(super) fn keep_learnt(&self, learnt: HashMap<String, Learnt>) {
+        *self.learnt.lock() = learnt;
+    }
+
     /// Forgets what nobody holds.
     pub(super) fn sweep(&self) {
         self.buckets.sweep();
         self.slots.sweep();
+        self.pauses.sweep();
     }
+}
+
+/// What the default pool of an alias has learnt.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Learnt {
+    pub(super) share: Option<Arc<Share>>,
+    pub(super) affinity: Option<Arc<Affinity>>,
 }
 
 /// Things that live as long as somebody holds them.

@@ -2,14 +2,20 @@
 //!
 //! Nothing here names a socket, a listener or an HTTP server.
 
+mod affinity;
 mod caller;
 mod compile;
 mod ledger;
 mod path;
+mod pause;
+mod share;
 mod snapshot;
 
+pub(crate) use self::affinity::conversation;
 pub(crate) use self::caller::Caller;
 pub(crate) use self::compile::{Grounds, compile};
 pub(crate) use self::ledger::Ledger;
+pub(crate) use self::pause::asked;
 pub(crate) use self::path::{has_dot_segment, join};
+pub(crate) use self::share::{Observation, Share};
 pub(crate) use self::snapshot::{Alias, Pool, Provider, RequestClass, Snapshot};

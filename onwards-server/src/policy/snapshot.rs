@@ -4,17 +4,20 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use onwards_balance::{Backoff, Order};
 use onwards_config::{Fallback, RoutingRule};
 use onwards_limits::{Bucket, Slots};
 use onwards_reasoning::Translation;
 use prometheus::IntGauge;
 
+use super::affinity::Affinity;
 use super::caller::{Caller, Keyring};
+use super::pause::Pause;
+use super::share::Share;
 use crate::endpoint::Endpoint;
 use crate::headers::Outbound;
-use crate::metrics::PoolSeries;
+use crate::metrics::{AttemptSeries, PoolSeries};
 use crate::transport::Destination;
 
 /// One configuration from start to end of a request.
@@ -26,6 +29,8 @@ pub(crate) struct Snapshot {
     pub(crate) strict: bool,
     /// Parameters of the catalog that strict mode refuses.
     pub(crate) rejected_params: Vec<&'static str>,
+    /// The header that marks dispatched traffic.
+    pub(crate) exempt_header: Option<HeaderName>,
     /// Seconds since 1970 at the load; `created` of every listed model.
     pub(crate) created: u64,
     /// Every alias by its exact name.
@@ -86,8 +91,28 @@ pub(crate) struct Pool {
     /// The waits between attempts.
     pub(crate) backoff: Option<Backoff>,
     pub(crate) fallback: Fallback,
+    /// How long a stream may take to its first token, where another provider can be asked.
+    pub(crate) first_token_timeout: Option<Duration>,
+    /// The load-aware share of the preferred provider, where one runs.
+    pub(crate) share: Option<Arc<Share>>,
+    /// The conversations of the preferred provider, where they are kept apart.
+    pub(crate) affinity: Option<Arc<Affinity>>,
     pub(crate) rules: Vec<RoutingRule>,
     pub(crate) providers: Vec<Arc<Provider>>,
+}
+
+impl Pool {
+    /// The time before which a provider asked not to be called. Pauses count where the pool fails over; elsewhere the client
+    /// has seen the provider's own words.
+    pub(crate) fn pause_of(&self, provider: &Provider, now: Duration) -> Option<Duration> {
+        if self.fallback.enabled { provider.pause.until(now) } else { None }
+    }
+
+    /// How long the shortest of the pauses lasts that the providers have asked for.
+    pub(crate) fn earliest(&self, now: Duration) -> Option<Duration> {
+        let pauses = self.providers.iter().filter_map(|provider| self.pause_of(provider, now));
+        pauses.min().map(|until| until.saturating_sub(now))
+    }
 }
 
 /// Who may use a pool.
@@ -119,6 +144,12 @@ pub(crate) struct Provider {
     pub(crate) outbound: Outbound,
     /// The model name to put into the body.
     pub(crate) model: Option<ModelName>,
+    /// Its attempts by outcome.
+    pub(crate) attempts: AttemptSeries,
+    /// Until when it asked to be left alone.
+    pub(crate) pause: Arc<Pause>,
+    /// The model name it is sent instead of the client's, plain.
+    pub(crate) sent_model: Option<String>,
     /// How reasoning efforts are said to this provider.
     pub(crate) translation: Option<Translation>,
     /// Its errors may be shown to strict clients.
@@ -142,12 +173,18 @@ pub(crate) struct Provider {
 pub(crate) struct ModelName(pub(crate) String);
 
 impl Snapshot {
+    /// True for a request that carries the header of dispatched traffic.
+    pub(crate) fn is_dispatched(&self, headers: &HeaderMap) -> bool {
+        self.exempt_header.as_ref().is_some_and(|name| headers.contains_key(name))
+    }
+
     /// The configuration that knows no alias.
     pub(crate) fn empty() -> Self {
         Self {
             generation: 0,
             strict: false,
             rejected_params: Vec::new(),
+            exempt_header: None,
             created: 0,
             aliases: HashMap::new(),
             names: Vec::new(),
