@@ -1,107 +1,18 @@
 //! What is accepted is what `serde_json` accepts, and means the same.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests"
+)]
 
-use onwards_json::{Kind, ScanError, Scanner, Value, object};
+#[path = "support/scan.rs"]
+mod scan;
+
+use onwards_json::{Scanner, object};
 use proptest::prelude::*;
-use serde_json::{Map, Value as Tree};
-
-/// The oracle: the tree, with the members of a name that repeats kept from the last one.
-fn oracle(text: &[u8]) -> Option<Map<String, Tree>> {
-    match serde_json::from_slice(text) {
-        Ok(Tree::Object(map)) => Some(map),
-        _ => None,
-    }
-}
-
-/// Builds the tree through the public readers.
-fn tree(value: Value<'_>) -> Tree {
-    match value.kind() {
-        Kind::Null => Tree::Null,
-        Kind::Bool => value.as_bool().unwrap().into(),
-        Kind::Number => match (value.as_u64(), value.as_i64(), value.as_f64()) {
-            (Some(number), _, _) => number.into(),
-            (_, Some(number), _) => number.into(),
-            (_, _, number) => number.unwrap().into(),
-        },
-        Kind::String => value.as_str().unwrap().into_owned().into(),
-        Kind::Array => value.elements().map(tree).collect(),
-        Kind::Object => Tree::Object(
-            value
-                .members()
-                .map(|m| (m.name().into_owned(), tree(m.value())))
-                .collect(),
-        ),
-    }
-}
-
-/// Enters everything there is to enter, one step at a time, on an explicit stack.
-fn drain(text: &[u8]) -> Result<(), ScanError> {
-    let mut scanner = Scanner::new(text)?;
-    let mut open = Vec::new();
-    loop {
-        match scanner.peek()? {
-            Kind::Object => {
-                scanner.enter_object()?;
-                open.push(true);
-            }
-            Kind::Array => {
-                scanner.enter_array()?;
-                open.push(false);
-            }
-            _ => {
-                scanner.skip()?;
-            }
-        }
-        loop {
-            match open.last() {
-                None => return scanner.finish(),
-                Some(true) if scanner.next_key()?.is_some() => break,
-                Some(false) if scanner.next_element()? => break,
-                Some(_) => open.pop(),
-            };
-        }
-    }
-}
-
-#[track_caller]
-fn check(text: &[u8]) {
-    let shown = String::from_utf8_lossy(text);
-    let ours = object(text);
-    let theirs = oracle(text);
-    assert_eq!(ours.is_ok(), theirs.is_some(), "{ours:?} {shown}");
-    let whole: Result<Tree, _> = serde_json::from_slice(text);
-    assert_eq!(drain(text).is_ok(), whole.is_ok(), "{shown}");
-    if let (Err(ours), Err(drained)) = (&ours, drain(text)) {
-        assert_eq!(*ours, drained, "{shown}");
-    }
-    if let (Ok(ours), Some(theirs)) = (ours, theirs) {
-        let members = ours.members().iter();
-        let map: Map<_, _> = members
-            .map(|m| (m.name().into_owned(), tree(m.value())))
-            .collect();
-        assert!(same(&Tree::Object(map), &Tree::Object(theirs)), "{shown}");
-    }
-}
-
-/// Equal, but for the last bits of doubles, which the oracle does not promise.
-fn same(a: &Tree, b: &Tree) -> bool {
-    match (a, b) {
-        (Tree::Array(a), Tree::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
-        }
-        (Tree::Object(a), Tree::Object(b)) => {
-            a.len() == b.len()
-                && a.iter()
-                    .zip(b)
-                    .all(|((a_name, a), (b_name, b))| a_name == b_name && same(a, b))
-        }
-        (Tree::Number(a), Tree::Number(b)) if a.is_f64() && b.is_f64() => {
-            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
-            a == b || (a - b).abs() <= 4.0 * f64::EPSILON * a.abs() + f64::MIN_POSITIVE
-        }
-        (a, b) => a == b,
-    }
-}
+use scan::{check, drain};
+use serde_json::Value as Tree;
 
 #[test]
 fn table() {
