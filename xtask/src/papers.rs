@@ -7,6 +7,8 @@ use anyhow::{Context, Result, bail};
 use crate::layers::{self, LAYERS};
 use crate::workspace::Metadata;
 
+/// Where the flags of the command line stand.
+const FLAGS: &str = "onwards-server/src/cli/args.rs";
 /// Longest allowed ARCHITECTURE.md, in lines.
 const ARCHITECTURE_LINES: usize = 250;
 
@@ -24,6 +26,7 @@ pub(crate) fn check(root: &Path, metadata: &Metadata) -> Result<Vec<String>> {
             "ARCHITECTURE.md: {length} lines, the limit is {ARCHITECTURE_LINES}"
         ));
     }
+    problems.extend(flag_problems(root)?);
     for package in &metadata.packages {
         let folder = package
             .manifest_path
@@ -49,6 +52,32 @@ pub(crate) fn check(root: &Path, metadata: &Metadata) -> Result<Vec<String>> {
         }
     }
     Ok(problems)
+}
+
+/// Every flag of the command line stands in the operating guide.
+fn flag_problems(root: &Path) -> Result<Vec<String>> {
+    let read = |name: &str| {
+        std::fs::read_to_string(root.join(name)).with_context(|| format!("reading {name}"))
+    };
+    let guide = read("docs/operations.md")?;
+    let missing = flags(&read(FLAGS)?)
+        .into_iter()
+        .filter(|flag| !guide.contains(&format!("`{flag} ")));
+    Ok(missing
+        .map(|flag| format!("docs/operations.md: says nothing of {flag}"))
+        .collect())
+}
+
+/// The flags of serving, from the fields of their struct.
+fn flags(source: &str) -> Vec<String> {
+    let (_, rest) = source.split_once("struct Serve {").unwrap_or_default();
+    let (fields, _) = rest.split_once("\n}").unwrap_or_default();
+    let names = fields
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("pub(super) ")?.split_once(':'));
+    names
+        .map(|(name, _)| format!("--{}", name.replace('_', "-")))
+        .collect()
 }
 
 /// Each dependency takes its version from the workspace, and the workspace's lints apply.

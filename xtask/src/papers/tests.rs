@@ -31,3 +31,11 @@ fn a_version_of_its_own_is_found() {
         ]
     );
 }
+
+#[test]
+fn flags_are_read_from_their_struct() {
+    let source = "struct Serve {\n    #[arg(long)]\n    pub(super) log_format: Format,\n}\nstruct Demo {\n    pub(super) once: bool,\n}\n";
+    assert_eq!(flags(source), ["--log-format"]);
+    let real = crate::workspace::root().unwrap().join(FLAGS);
+    assert!(flags(&std::fs::read_to_string(real).unwrap()).len() > 10);
+}
