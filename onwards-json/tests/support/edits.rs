@@ -1,10 +1,7 @@
 //! What edits mean, on a tree: the comparison that tests and the fuzz target `edits` share.
 
-use std::fmt;
-
 use onwards_json::{Edit, EditError, MAX_DEPTH, Object, ScanError, apply, object, splices};
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde_json::{Deserializer, value::RawValue};
 
 /// An edit that owns its parts.
 #[derive(Debug, Clone)]
@@ -33,19 +30,21 @@ enum Refused {
 impl Tree {
     fn read(text: &[u8]) -> Option<Self> {
         let raw: &RawValue = serde_json::from_slice(text).ok()?;
-        if !raw.get().starts_with('{') {
+        let Some(mut rest) = raw.get().strip_prefix('{') else {
             return Some(Self::Other(raw.get().to_owned()));
+        };
+        let mut members = Vec::new();
+        while !rest.trim_start().starts_with('}') {
+            let mut names = Deserializer::from_str(rest).into_iter::<String>();
+            let name = names.next()?.ok()?;
+            rest = rest[names.byte_offset()..].trim_start().strip_prefix(':')?;
+            let mut values = Deserializer::from_str(rest).into_iter::<&RawValue>();
+            let value = values.next()?.ok()?.get();
+            rest = rest[values.byte_offset()..].trim_start();
+            rest = rest.strip_prefix(',').unwrap_or(rest);
+            members.push((name, Self::read(value.as_bytes())?));
         }
-        let members = serde_json::Deserializer::from_str(raw.get())
-            .deserialize_map(Members)
-            .ok()?;
-        let read =
-            |(name, value): (String, &RawValue)| Some((name, Self::read(value.get().as_bytes())?));
-        members
-            .into_iter()
-            .map(read)
-            .collect::<Option<_>>()
-            .map(Self::Object)
+        Some(Self::Object(members))
     }
 
     /// The members, if it is an object.
@@ -64,25 +63,6 @@ impl Tree {
             *members = taken.map(|(name, value)| (name, value.sorted())).collect();
         }
         self
-    }
-}
-
-/// Reads members in order, repeated names included.
-struct Members;
-
-impl<'de> Visitor<'de> for Members {
-    type Value = Vec<(String, &'de RawValue)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = map.next_entry()? {
-            members.push(member);
-        }
-        Ok(members)
     }
 }
 
