@@ -87,8 +87,7 @@ pub(crate) async fn until_committed(
     let mut progress = Progress::new(pool);
     while let Some(provider) = next(&mut candidates, pool, house) {
         if progress.refuses_model_of(plan, provider) {
-            candidates.was_full();
-            continue;
+            continue; // counts against the budget, so that the loop ends
         }
         if !progress.wait(house, pool, provider, facts.attempts > 0).await {
             break;

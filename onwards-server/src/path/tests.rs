@@ -420,3 +420,115 @@ async fn slots_last_as_long_as_the_body_and_headers_are_the_serving_providers() 
     let gauge = stage.house.metrics().model_inflight("m");
     assert_eq!(gauge.get(), 0);
 }
+
+/// The status, the code and the hint that a client gets, and who was asked.
+async fn hinted(config: &str, acts: impl IntoIterator<Item = Act>, expect: Expect) {
+    let stage = Stage::new(config).acts(acts);
+    let response = stage.send(post("/v1/chat/completions", r#"{"model":"m"}"#, &[])).await;
+    let after = response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
+    let answer = (response.status().as_u16(), text(response).await);
+    let hosts: Vec<_> = stage.seen().iter().map(|seen| seen.split(' ').nth(1).unwrap().to_owned()).collect();
+    expect.assert_eq(&format!("{} after {after:?} via {}", code(&answer), hosts.join(" ")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_that_are_the_last_word_reach_the_client_with_the_shortest_hint() {
+    let pool = TWO.replace("[5]", "[5,429]");
+    let limited = |after: &'static [(&'static str, &'static str)]| Act::Answer(429, after, "{}");
+    hinted(&pool, [limited(&[]), limited(&[])], expect!["429 rate_limit_exceeded after None via a b"]).await;
+    hinted(
+        &pool,
+        [limited(&[("retry-after", "30")]), limited(&[("retry-after-ms", "6500")])],
+        expect![[r#"429 rate_limit_exceeded after Some("7") via a b"#]],
+    )
+    .await;
+    hinted(
+        &pool,
+        [limited(&[("retry-after", "30")]), Act::Refuse],
+        expect!["502 internal_error after None via a b"],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_is_kept_while_another_provider_can_be_asked() {
+    let asked = |config: &str| {
+        let stage = Stage::new(config).acts([Act::Answer(503, &[("retry-after", "30")], "{}")]);
+        async move {
+            let mut hosts = Vec::new();
+            for _ in 0..3 {
+                stage.post(r#"{"model":"m"}"#, &[]).await;
+                hosts.extend(stage.seen().iter().map(|seen| seen.split(' ').nth(1).unwrap().to_owned()));
+            }
+            tokio::time::advance(Duration::from_secs(31)).await;
+            stage.post(r#"{"model":"m"}"#, &[]).await;
+            hosts.extend(stage.seen().iter().map(|seen| seen.split(' ').nth(1).unwrap().to_owned()));
+            hosts.join(" ")
+        }
+    };
+    assert_eq!(asked(TWO).await, "a b b b a");
+    // Without failover the client has seen the provider's own words, and the gateway adds nothing to them.
+    assert_eq!(asked(&TWO.replace("true", "false")).await, "a a a a");
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_nobody_else_a_pause_is_waited_for_if_it_fits() {
+    let one = r#"{"targets":{"m":{"fallback":{"enabled":true,"on_status":[429],"max_attempts":2,
+        "max_total_backoff_ms":5000},"providers":[{"url":"http://a"}]}}}"#;
+    let limited = |after: &'static str| match after {
+        "4" => Act::Answer(429, &[("retry-after", "4")], "{}"),
+        _ => Act::Answer(429, &[("retry-after", "6")], "{}"),
+    };
+    hinted(one, [limited("4")], expect!["200 - after None via a a"]).await;
+    hinted(one, [limited("6")], expect![[r#"429 rate_limit_exceeded after Some("6") via a"#]]).await;
+}
+
+#[tokio::test]
+async fn a_rejected_prompt_is_final_or_goes_to_another_model() {
+    let pool = r#"{"targets":{"m":{"strategy":"priority","fallback":{"enabled":true,"on_status":[4]},"providers":[
+        {"url":"http://a"},{"url":"http://b"},{"url":"http://c","onwards_model":"long"}]}}}"#;
+    let rejected = || Act::Answer(400, &[], r#"{"error":{"code":"context_length_exceeded"}}"#);
+    let other = || Act::Answer(400, &[], r#"{"error":{"code":"invalid_value"}}"#);
+    outcome(pool, [other()], expect!["200 - via a b"]).await;
+    outcome(pool, [rejected()], expect!["400 context_length_exceeded via a"]).await;
+    let on = pool.replace("[4]", "[4],\"on_rejected_prompt\":true");
+    outcome(&on, [rejected()], expect!["200 - via a c"]).await;
+    outcome(&on, [rejected(), other()], expect!["400 context_length_exceeded via a c"]).await;
+    let same = on.replace(r#","onwards_model":"long""#, "");
+    outcome(&same, [rejected()], expect!["400 context_length_exceeded via a"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stalled_first_token_leads_on_while_somebody_is_left() {
+    let timed = TWO.replace(r#""on_status""#, r#""first_token_timeout_ms":300,"on_status""#);
+    let stage = Stage::new(&timed).acts([Act::Hang]);
+    let body = r#"{"model":"m","stream":true}"#;
+    assert_eq!(code(&stage.post(body, &[]).await), "200 -");
+    assert_eq!(stage.seen().len(), 2);
+    let breaches = stage.house.metrics().pool("m", "default").first_token_breaches(crate::metrics::Role::Preferred);
+    assert_eq!(breaches.get(), 1);
+    // Nobody retries for a client that does not stream, or whose traffic is dispatched.
+    let exempt = timed.replace(r#"{"targets""#, r#"{"exempt_header":"x-batch","targets""#);
+    for (body, header) in [(r#"{"model":"m"}"#, "x-other"), (body, "x-batch")] {
+        let stage = Stage::new(&exempt).acts([Act::Hang]);
+        let waited = tokio::time::timeout(Duration::from_secs(60), stage.post(body, &[(header, "1")])).await;
+        assert!(waited.is_err(), "{body} {header}");
+        assert_eq!(stage.seen().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn attempts_are_counted_by_what_became_of_them() {
+    let named = TWO.replace(r#""http://b","#, r#""http://b","name":"backup","#).replace("[5]", "[5,401]");
+    let stage = Stage::new(&named).acts([Act::Answer(401, &[], "{}"), Act::Answer(500, &[], "{}")]);
+    stage.post(r#"{"model":"m"}"#, &[]).await;
+    let text = prometheus::TextEncoder::new().encode_to_string(&stage.house.metrics().registry().gather()).unwrap();
+    let counted: Vec<_> = text.lines().filter(|line| line.starts_with("onwards_attempts_total")).collect();
+    assert_eq!(
+        counted,
+        [
+            r#"onwards_attempts_total{model="m",outcome="operator_fault",pool="default",provider="0"} 1"#,
+            r#"onwards_attempts_total{model="m",outcome="server_error",pool="default",provider="backup"} 1"#,
+        ]
+    );
+}
