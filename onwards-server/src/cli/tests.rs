@@ -162,6 +162,29 @@ fn check_tells_every_problem_at_once() {
     );
 }
 
+/// What reading the file alone cannot find, with its place.
+#[test]
+fn check_tells_what_only_compiling_finds() {
+    let (good, out, err) = checked(
+        r#"{"rejected_params": ["n", "temperature", "m"], "targets": {
+            "a": {"url": "http://a", "reasoning_translation": {}},
+            "b": {"pools": {"default": {"providers": [{"url": "http://b"}, {"url": "http://c", "reasoning_translation": {
+                "responses": {"unsupported_efforts": ["none"], "writes": [
+                    {"target_path": "/elsewhere", "values": {"low": 1}},
+                    {"target_path": "/reasoning/effort", "values": {"low": 1, "hgih": 2}}]}}}]}}}}}"#,
+        false,
+    );
+    assert_eq!((good, out.as_str()), (false, ""));
+    expect_test::expect![[r#"
+        error: targets.a.reasoning_translation: found a translation that breaks a rule; expected chat_completions or responses or both, found neither
+        error: targets.b.pools.default.providers[1].reasoning_translation.responses.writes[0].target_path: found a translation that breaks a rule; expected /reasoning_effort, /thinking_token_budget, /chat_template_kwargs/thinking, /chat_template_kwargs/enable_thinking, or a path at or below /reasoning or /thinking, found '/elsewhere'
+        error: targets.b.pools.default.providers[1].reasoning_translation.responses.writes[1].values.hgih: found a translation that breaks a rule; expected one of the efforts none, minimal, low, medium, high, xhigh, max, found 'hgih'
+        error: targets.b.pools.default.providers[1].reasoning_translation.responses: found a translation that breaks a rule; expected every effort mapped or unsupported, found no decision on minimal, medium, high, xhigh, max
+        error: rejected_params[1]: found `temperature`; expected the name of a parameter in the catalog of parameters that not every provider can honour
+        error: rejected_params[2]: found `m`; expected the name of a parameter in the catalog of parameters that not every provider can honour
+    "#]].assert_eq(&err);
+}
+
 #[test]
 fn check_tells_warnings_of_a_good_file() {
     let (good, out, err) = checked(
