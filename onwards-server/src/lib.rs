@@ -37,6 +37,7 @@ mod plan;
 mod vet;
 
 mod body;
+mod contain;
 mod embed;
 mod encoding;
 mod endpoint;

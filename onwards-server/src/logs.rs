@@ -3,6 +3,8 @@
 //! `RUST_LOG` filters them, `info` if it is not set. A filter that cannot be read is reported and `info` is used:
 //! a typing error in a deployment must not keep the gateway from starting. A log line that cannot be written is lost;
 //! serving requests matters more.
+//!
+//! A panic is logged by its place alone: its text can quote what was handled, down to a prompt.
 
 use std::env::VarError;
 use std::io::{IsTerminal, stderr};
@@ -36,6 +38,10 @@ pub(crate) fn start(format: Format) {
     if let Some(reason) = ignored {
         tracing::warn!(%reason, "RUST_LOG is not a filter; using info");
     }
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(tracing::field::display);
+        tracing::error!(place, "a defect of the gateway: please report it");
+    }));
 }
 
 /// The filter to use, and why the configured one was not.

@@ -7,6 +7,7 @@ use http::request::Parts;
 use http::{Request, Response};
 
 use crate::body::Body;
+use crate::contain::contained;
 use crate::egress::Reply;
 use crate::endpoint::Endpoint;
 use crate::facts::Facts;
@@ -23,8 +24,8 @@ where
     let snapshot = house.snapshot(); // one configuration from start to end
     let (head, body) = request.into_parts();
     let mut facts = Facts::begin(house.metrics(), &head, snapshot.is_dispatched(&head.headers)); // noted along the way, told once
-    let outcome = walk(house, &snapshot, head, body, &mut facts).await;
-    egress::answer(outcome, facts) // the only writer of client responses
+    let walked = contained(walk(house, &snapshot, head, body, &mut facts)).await; // a defect ends this request alone
+    egress::answer(walked.unwrap_or(Err(Refusal::Internal)), facts) // the only writer of client responses
 }
 
 async fn walk<B>(

@@ -25,6 +25,7 @@ enum Act {
     Refuse,
     Break,
     Hang,
+    Panic,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -84,6 +85,7 @@ impl Destination for Place {
                 Some(Act::Refuse) => Err(TransportError::Connect(
                     io::ErrorKind::ConnectionRefused.into(),
                 )),
+                Some(Act::Panic) => panic!("on purpose"),
                 Some(Act::Break) => Err(TransportError::Broken("reset".into())),
                 Some(Act::Hang) => std::future::pending().await,
             }
@@ -127,6 +129,8 @@ impl Stage {
         std::mem::take(&mut self.script.0.lock().seen)
     }
 }
+
+mod defects;
 
 fn post(path: &str, body: &str, headers: &[(&str, &str)]) -> Request<Full<Bytes>> {
     let mut request = Request::post(path);
