@@ -1,12 +1,15 @@
 //! What becomes of a provider's answer on its way to the client: passed on untouched, or rebuilt from the members of the
-//! contract, whole or event by event (spec F.5, J, K, L).
+//! contract, whole or event by event (spec F.5, J, K, L); in the end with what an embedder wants changed (C.12, P).
 //!
 //! Which of these is settled in the plan as an [`Egress`]; nothing later asks for a mode.
 
 mod error;
+mod id;
 mod peek;
 mod rejection;
+mod rework;
 mod rewrite;
+mod settle;
 mod stream;
 mod unary;
 
@@ -24,13 +27,24 @@ use crate::house::Settings;
 use crate::policy::{Observation, Provider};
 use crate::transport::{Answer, TransportError};
 
+use self::id::AnswerId;
 pub(crate) use self::rejection::rejects_prompt;
+use self::rework::Rework;
 use self::rewrite::Rewriter;
+pub(crate) use self::settle::{settle, unique};
 pub(crate) use self::stream::CleanStream;
 
 /// What is done to answers before a client gets them.
 #[derive(Debug)]
-pub(crate) enum Egress {
+pub(crate) struct Egress {
+    cleaning: Cleaning,
+    /// What an embedder wants changed in unary answers, after the cleaning. Never in strict mode.
+    rework: Option<Box<Rework>>,
+}
+
+/// What of an answer reaches the client.
+#[derive(Debug)]
+enum Cleaning {
     /// Status, headers and bytes as they come.
     Untouched,
     /// Strict mode: only what the contract knows, errors of untrusted providers replaced.
@@ -41,16 +55,18 @@ pub(crate) enum Egress {
 
 /// What cleaning needs to know of the request.
 #[derive(Debug)]
-pub(crate) struct Contract {
-    pub(crate) endpoint: onwards_strict::Endpoint,
+struct Contract {
+    endpoint: onwards_strict::Endpoint,
     /// The name the client asked for.
-    pub(crate) model: String,
+    model: String,
     /// Whether the client asked for a usage chunk.
-    pub(crate) include_usage: bool,
+    include_usage: bool,
     /// Unique to the request: what missing ids are made of.
-    pub(crate) unique: String,
+    unique: String,
     /// Seconds since 1970.
-    pub(crate) now: u64,
+    now: u64,
+    /// What the answer's id says instead of the provider's, in strict mode.
+    id: Option<AnswerId>,
 }
 
 /// A 2xx or an error of a provider, looked into as far as it has to be before anything is sent.
@@ -93,6 +109,32 @@ impl Egress {
         settings: &Settings,
         look: &mut Look,
     ) -> Opened {
+        let opened = self.cleaning.open(answer, provider, settings, look).await;
+        match &self.rework {
+            None => opened,
+            Some(rework) => rework.apply(opened, settings).await,
+        }
+    }
+
+    /// True when answers for this provider must come uncompressed, because they are read here.
+    pub(crate) fn reads(&self, provider: &Provider) -> bool {
+        self.rework.is_some() || self.cleaning.reads(provider)
+    }
+
+    /// True for requests whose `content-type` is the contract's, whatever the client wrote.
+    pub(crate) fn is_strict(&self) -> bool {
+        matches!(self.cleaning, Cleaning::Strict(_))
+    }
+}
+
+impl Cleaning {
+    async fn open(
+        &self,
+        answer: Answer,
+        provider: &Arc<Provider>,
+        settings: &Settings,
+        look: &mut Look,
+    ) -> Opened {
         let success = answer.status().is_success();
         match self {
             Self::Strict(contract) if success => contract.strict(answer, provider, settings, look).await,
@@ -109,18 +151,12 @@ impl Egress {
         }
     }
 
-    /// True when answers for this provider must come uncompressed, because they are read here.
-    pub(crate) fn reads(&self, provider: &Provider) -> bool {
+    fn reads(&self, provider: &Provider) -> bool {
         match self {
             Self::Untouched => false,
             Self::Strict(_) => true,
             Self::Sanitized(_) => provider.sanitize,
         }
-    }
-
-    /// True for requests whose `content-type` is the contract's, whatever the client wrote.
-    pub(crate) fn is_strict(&self) -> bool {
-        matches!(self, Self::Strict(_))
     }
 }
 
@@ -148,8 +184,9 @@ impl Contract {
             stream.observe(look.observation.take());
             return peek::open(stream, head, look).await;
         }
+        let body = Body::upstream(body, provider.idle_timeout);
         match unary::plain(body, encoding, settings).await {
-            Ok(text) => unary::strict(&cleaner, head, &text, provider.trusted, look),
+            Ok(text) => unary::strict(&cleaner, head, &text, provider.trusted, self.id.as_ref(), look),
             Err(error) => Opened::Unreadable(error),
         }
     }
@@ -170,6 +207,7 @@ impl Contract {
             head.headers.remove(header::CONTENT_LENGTH);
             return Opened::Ready(Response::from_parts(head, Body::clean(stream)));
         }
+        let body = Body::upstream(body, provider.idle_timeout);
         match unary::plain(body, encoding, settings).await {
             Ok(text) => unary::sanitized(&cleaner, head, &text),
             Err(error) => Opened::Unreadable(error),

@@ -431,7 +431,23 @@ fn exhausted(last: &Fault, egress: &Egress, earliest: Option<Duration>) -> Refus
     }
 }
 
-/// A response extension that says which provider answered, for layers around the gateway.
+/// A response extension that says which provider answered, for layers around the gateway. Responses of the gateway's own,
+/// refusals and the list of models, have none; a provider's error that was replaced has one.
+///
+/// ```
+/// use onwards_server::{AppState, ServedBy};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let text = br#"{"targets": {"demo": {"providers": [{"name": "inside", "url": "builtin:echo"}]}}}"#;
+/// let house = AppState::new(onwards_config::read(text, &())?.gateway).build()?;
+/// let body = r#"{"model": "demo", "messages": [{"role": "user", "content": "hello"}]}"#;
+/// let request = http::Request::post("/v1/chat/completions").body(body.to_owned())?;
+/// let response = onwards_server::serve(&house, request).await;
+/// let served = response.extensions().get::<ServedBy>().ok_or("no provider answered")?;
+/// assert_eq!((served.name(), served.url(), served.model()), ("inside", "builtin:echo", None));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct ServedBy(Arc<Provider>);
 

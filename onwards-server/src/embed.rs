@@ -5,12 +5,16 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
+use bytes::Bytes;
 use futures_core::Stream;
+use http::HeaderName;
 use onwards_config::{Gateway, Problems};
 
+use crate::body::BodyError;
 use crate::house::{House, Settings};
 use crate::metrics::BadPrefix;
 use crate::shutdown::Readiness;
+use crate::transform::{ResponseTransform, WholeAnswer};
 use crate::transport::{Pool, Transport};
 use crate::{ops, path};
 
@@ -43,6 +47,12 @@ pub enum BuildError {
     /// The metrics cannot be named.
     #[error("the metrics cannot be named")]
     Metrics(#[from] BadPrefix),
+    /// A parameter to be refused is not in the catalog of parameters that not every provider can honour.
+    #[error("unknown parameter in the reject list: {name}")]
+    UnknownParam {
+        /// Its name as given.
+        name: String,
+    },
 }
 
 impl AppState {
@@ -77,6 +87,58 @@ impl AppState {
         self
     }
 
+    /// The largest answer in bytes that is read whole before it is passed on, as sent and after decompression: unary answers in
+    /// strict mode, of sanitised providers, and where a transform or an id is put in. A larger one counts as a broken
+    /// connection: another provider, or 502.
+    #[must_use]
+    pub fn with_response_limit(mut self, bytes: usize) -> Self {
+        self.settings.response_limit = bytes;
+        self
+    }
+
+    /// Whether the text of a provider's error that is replaced is logged, up to 64 KiB. It can repeat a prompt.
+    #[must_use]
+    pub fn with_log_error_bodies(mut self, log: bool) -> Self {
+        self.settings.log_error_bodies = log;
+        self
+    }
+
+    /// Parameters that strict mode refuses in chat requests with 400, besides the configuration's `rejected_params`. The names
+    /// are those of the catalog in `onwards_strict::catalog`; [`build`](Self::build) fails for another one. They stay over
+    /// later configurations.
+    #[must_use]
+    pub fn with_rejected_params(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.settings.rejected_params.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// A request header that names the id of the answer: its value, with `resp_` before it unless it begins so, is put in the
+    /// place of the `id` of successful JSON answers on `…/chat/completions` and `…/responses`. A compressed answer is sent
+    /// plain then. In strict mode every event of a stream carries the id too; elsewhere streams stay as they come. The header
+    /// goes on to the provider like any other, and is the client's to set unless a layer before the gateway removes it.
+    #[must_use]
+    pub fn with_response_id_header(mut self, name: HeaderName) -> Self {
+        self.settings.response_id_header = Some(name);
+        self
+    }
+
+    /// A change to whole answers: successes on any path that are no event stream and have a body. It is given them
+    /// decompressed, after sanitising, and gives the bytes to send instead, or `None` to send the provider's own as they came.
+    /// An answer for which it gives an error, and one that cannot be decompressed for it, is not shown: another provider is asked
+    /// where the pool fails over, else the client gets 500 `internal_error`.
+    ///
+    /// Such answers are read whole, within the response limit, before the client gets anything. Strict mode skips the transform,
+    /// since it rebuilds answers itself. It runs on the thread that serves the request, so it must not wait for anything.
+    /// [`openai_sanitizer`](crate::openai_sanitizer) makes one.
+    #[must_use]
+    pub fn with_response_transform<F>(mut self, transform: F) -> Self
+    where
+        F: Fn(&WholeAnswer<'_>) -> Result<Option<Bytes>, BodyError> + Send + Sync + 'static,
+    {
+        self.settings.response_transform = Some(ResponseTransform::new(transform));
+        self
+    }
+
     /// The most bytes kept of an event that has not ended, wherever streams are read event by event.
     #[must_use]
     pub fn with_sse_buffer_limit(mut self, bytes: usize) -> Self {
@@ -94,8 +156,13 @@ impl AppState {
     /// Makes the gateway. Its metrics are in [`House::metrics`]; a later configuration goes to [`House::apply`].
     ///
     /// # Errors
-    /// [`BuildError`] for a configuration that does not compile or a prefix that no metric can have.
+    /// [`BuildError`] for a configuration that does not compile, a prefix that no metric can have, or a parameter that is
+    /// not in the catalog.
     pub fn build(self) -> Result<Arc<House>, BuildError> {
+        let unknown = |name: &&String| onwards_strict::catalog::find(name).is_none();
+        if let Some(name) = self.settings.rejected_params.iter().find(unknown) {
+            return Err(BuildError::UnknownParam { name: name.clone() });
+        }
         let house = House::with_transport(self.settings, self.transport)?;
         house.apply(self.gateway, Vec::new())?;
         Ok(house)
@@ -104,7 +171,8 @@ impl AppState {
 
 /// The gateway's routes, to be served or nested. Every method and path below is the gateway's.
 ///
-/// The paths are read after what they are nested under has been cut off.
+/// The paths are read after what they are nested under has been cut off. Responses that come from a provider have a
+/// [`ServedBy`](crate::ServedBy) among their extensions, for layers around the router.
 pub fn router(house: Arc<House>) -> Router {
     Router::new().fallback(move |request: Request| {
         let house = house.clone();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
+use http::HeaderName;
 use onwards_config::{Gateway, Problem, Problems};
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -11,6 +12,7 @@ use tokio::time::Instant;
 use crate::metrics::{BadPrefix, Metrics};
 use crate::policy::{Grounds, Ledger, Snapshot, compile};
 use crate::secrets::Surroundings;
+use crate::transform::ResponseTransform;
 use crate::transport::{Pool, Transport};
 
 /// What is set once, at the start of the process.
@@ -29,6 +31,12 @@ pub struct Settings {
     pub sse_buffer_limit: usize,
     /// Prefix of the HTTP layer's metrics. Default `onwards`.
     pub metrics_prefix: String,
+    /// Parameters that strict mode refuses, besides those of the configuration: names of the catalog. Default none.
+    pub rejected_params: Vec<String>,
+    /// Request header that names the id of the answer. Default none.
+    pub response_id_header: Option<HeaderName>,
+    /// What is done to whole answers outside strict mode. Default nothing.
+    pub response_transform: Option<ResponseTransform>,
 }
 
 impl Default for Settings {
@@ -40,6 +48,9 @@ impl Default for Settings {
             log_error_bodies: false,
             sse_buffer_limit: 65_536,
             metrics_prefix: "onwards".to_owned(),
+            rejected_params: Vec::new(),
+            response_id_header: None,
+            response_transform: None,
         }
     }
 }
@@ -126,6 +137,7 @@ impl House {
         mut gateway: Gateway,
         mut warnings: Vec<Problem>,
     ) -> Result<Loaded, Problems> {
+        gateway.rejected_params.extend_from_slice(&self.settings.rejected_params);
         let mut loading = self.loading.lock();
         let fixed = Fixed {
             http_pool: gateway.http_pool,

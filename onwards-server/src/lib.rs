@@ -48,10 +48,13 @@ mod house;
 mod policy;
 mod refusal;
 mod secrets;
+mod transform;
 pub mod transport;
 
 pub use attempt::ServedBy;
 pub use body::{Body, BodyError};
 pub use embed::{AppState, BuildError, follow, metrics_router, router};
 pub use house::{House, Loaded, Settings};
+pub use metrics::FIRST_TOKEN_SECONDS_BUCKETS;
 pub use path::serve;
+pub use transform::{ResponseTransform, WholeAnswer, openai_sanitizer};

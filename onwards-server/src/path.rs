@@ -14,7 +14,7 @@ use crate::facts::Facts;
 use crate::house::House;
 use crate::policy::Snapshot;
 use crate::refusal::Refusal;
-use crate::{admit, attempt, egress, identify, ingress, plan, vet};
+use crate::{admit, answer, attempt, egress, identify, ingress, plan, vet};
 
 /// Serves one request: always with a response, whatever happens on the way.
 pub async fn serve<B>(house: &Arc<House>, request: Request<B>) -> Response<Body>
@@ -51,7 +51,8 @@ where
     let identity = identify::identify(snapshot, endpoint, &model, &arrival.headers, facts)?; // alias, key, rules, pool
     let vetted = vet::vet(snapshot, &arrival, document, checked, &identity, facts)?; // what needs no capacity
     let mut admission = admit::admit(&house.ledger, &identity, house.now())?; // rates, then slots
-    let plan = plan::draw_up(snapshot, &arrival, document, &model, &identity, &vetted);
+    let egress = answer::settle(&house.settings, snapshot, &arrival, &model, &identity, &vetted);
+    let plan = plan::draw_up(snapshot, &arrival, document, &identity, &vetted, egress);
     let committed = attempt::until_committed(house, &plan, &mut admission, facts).await?; // the only loop
     Ok(Reply::Provider(committed, admission)) // slots end with the body
 }

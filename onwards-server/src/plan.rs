@@ -12,12 +12,12 @@ use onwards_balance::First;
 use onwards_json::{Edit, EditError, Object, Splice};
 use onwards_reasoning::{Ask, Edit as Translated};
 
-use crate::answer::{Contract, Egress};
+use crate::answer::Egress;
 use crate::headers;
 use crate::house::unix_now;
-use crate::metrics::Role;
 use crate::identify::Identity;
 use crate::ingress::Arrival;
+use crate::metrics::Role;
 use crate::policy::{Alias, Pool, Provider, Share, Snapshot, conversation, join};
 use crate::refusal::Refusal;
 use crate::transport::{Call, Outgoing};
@@ -32,8 +32,6 @@ pub(crate) struct Plan<'a> {
     pub(crate) steering: Steering,
     /// What is done to the answer.
     pub(crate) egress: Egress,
-    /// The model name as the client wrote it.
-    model: String,
     arrival: &'a Arrival,
     document: Option<&'a Object<'a>>,
     /// The alias as JSON text, where a serving class was cut off the client's name for it.
@@ -65,16 +63,15 @@ pub(crate) fn draw_up<'a>(
     snapshot: &Snapshot,
     arrival: &'a Arrival,
     document: Option<&'a Object<'a>>,
-    model: &str,
     identity: &'a Identity,
     vetted: &'a Vetted,
+    egress: Egress,
 ) -> Plan<'a> {
     Plan {
         alias: &identity.alias,
         pool: &identity.pool,
         steering: steering(snapshot, arrival, document, identity, vetted),
-        egress: egress(snapshot, arrival, model, identity, vetted),
-        model: model.to_owned(),
+        egress,
         arrival,
         document,
         bare: identity.bare.then(|| onwards_json::quote(&identity.alias.name)),
@@ -121,44 +118,11 @@ fn steering(
     }
 }
 
-/// What is done to answers: nothing is asked about modes after this.
-fn egress(
-    snapshot: &Snapshot,
-    arrival: &Arrival,
-    model: &str,
-    identity: &Identity,
-    vetted: &Vetted,
-) -> Egress {
-    let contract = |endpoint| Contract {
-        endpoint,
-        model: model.to_owned(),
-        include_usage: vetted.checked.is_some_and(|checked| checked.include_usage),
-        unique: unique(),
-        now: unix_now(),
-    };
-    if snapshot.strict {
-        return arrival.endpoint.contract().map_or(Egress::Untouched, |endpoint| Egress::Strict(contract(endpoint)));
-    }
-    if !identity.pool.providers.iter().any(|provider| provider.sanitize) {
-        return Egress::Untouched;
-    }
-    let chat = arrival.uri.path().contains("/chat/completions");
-    Egress::Sanitized(chat.then(|| contract(onwards_strict::Endpoint::Chat)))
-}
-
-/// A random UUID (RFC 9562, version 4).
-fn unique() -> String {
-    let random = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
-    let text = format!("{random:032x}");
-    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
-    format!("{}-{}-{}-{}-{}", part(0..8), part(8..12), part(12..16), part(16..20), part(20..32))
-}
-
 impl Plan<'_> {
     /// True when two providers would be sent the same model.
     pub(crate) fn same_model(&self, one: &Provider, other: &Provider) -> bool {
-        let sent = |provider: &Provider| provider.sent_model.clone().unwrap_or_else(|| self.model.clone());
-        sent(one) == sent(other)
+        let client = self.alias.name.as_str();
+        one.sent_model.as_deref().unwrap_or(client) == other.sent_model.as_deref().unwrap_or(client)
     }
 
     /// The request as this provider is sent it.

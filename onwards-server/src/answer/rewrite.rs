@@ -7,6 +7,7 @@ use onwards_sse::{Event, Rewrite};
 use onwards_strict::{Cleaned, Cleaner, Endpoint, Facts, errors::Embedded};
 
 use super::Contract;
+use super::id::AnswerId;
 
 /// Cleans the events of one stream.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(crate) struct Rewriter {
     marks_end: bool,
     /// What becomes of token counts, where the client asked for them.
     usage: Option<Usage>,
+    /// What every event says as the answer's id.
+    id: Option<AnswerId>,
     sequence: u64,
     seen: Seen,
 }
@@ -70,6 +73,7 @@ impl Rewriter {
             strict: true,
             marks_end: contract.endpoint != Endpoint::Responses,
             usage: (contract.include_usage && contract.endpoint != Endpoint::Responses).then(Usage::default),
+            id: contract.id.clone(),
             sequence: 0,
             seen: Seen::default(),
         }
@@ -83,6 +87,7 @@ impl Rewriter {
             strict: false,
             marks_end: true,
             usage: None,
+            id: None,
             sequence: 0,
             seen: Seen::default(),
         }
@@ -106,6 +111,15 @@ impl Rewriter {
         self.seen.error = (!self.seen.data).then_some(status).or(self.seen.error);
         self.seen.data = true;
         self.seen.failed = true;
+    }
+
+    /// Puts the request's id into a cleaned event that stands at the end of `out`, from `start`.
+    fn identify(&self, out: &mut Vec<u8>, start: usize) {
+        let event = out.get(start..).unwrap_or_default();
+        if let Some(identified) = self.id.as_ref().and_then(|id| id.put_in_event(event)) {
+            out.truncate(start);
+            out.extend_from_slice(&identified);
+        }
     }
 
     /// Applies the one-usage-chunk rule to a cleaned chunk that stands at the end of `out`, from `start`. False when the
@@ -167,6 +181,7 @@ impl Rewrite for Rewriter {
                 self.seen.data = true;
                 self.seen.content = true;
                 self.seen.finished |= facts.finished;
+                self.identify(out, start);
                 if !self.count_usage(&facts, out, start) {
                     out.truncate(before);
                     return Ok(ControlFlow::Continue(()));

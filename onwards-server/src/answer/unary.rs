@@ -8,14 +8,15 @@ use http::{HeaderMap, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use onwards_strict::{Cleaned, Cleaner};
 
+use super::id::AnswerId;
 use super::{Look, Opened, json};
-use crate::body::Body;
+use crate::body::{Body, BodyError};
 use crate::encoding::Encoding;
 use crate::house::Settings;
-use crate::transport::{TransportError, UpstreamBody};
+use crate::transport::TransportError;
 
 /// The text of an answer, decompressed if the provider compressed it unasked.
-pub(super) async fn plain(body: UpstreamBody, encoding: Encoding, settings: &Settings) -> Result<Bytes, TransportError> {
+pub(super) async fn plain(body: Body, encoding: Encoding, settings: &Settings) -> Result<Bytes, TransportError> {
     let limit = settings.response_limit;
     let text = read(body, limit, None).await?;
     match encoding.decode(&text, limit) {
@@ -30,6 +31,7 @@ pub(super) fn strict(
     head: Parts,
     text: &[u8],
     trusted: bool,
+    id: Option<&AnswerId>,
     look: &mut Look,
 ) -> Opened {
     if text.is_empty() {
@@ -37,7 +39,10 @@ pub(super) fn strict(
     }
     let mut out = Vec::with_capacity(text.len() + 64);
     match cleaner.clean(text, &mut out) {
-        Ok(Cleaned::Answer(_)) => Opened::Ready(json(head.status, head.headers, out)),
+        Ok(Cleaned::Answer(_)) => {
+            let identified = id.and_then(|id| id.put(&out));
+            Opened::Ready(json(head.status, head.headers, identified.unwrap_or(out)))
+        }
         Ok(Cleaned::Error(error)) => {
             if let Some(observation) = &mut look.observation {
                 observation.status(error.status());
@@ -77,7 +82,7 @@ pub(super) fn sanitized(cleaner: &Cleaner, mut head: Parts, text: &[u8]) -> Open
 
 /// Reads a body to its end, at most `limit` bytes and at most `patience` long.
 pub(super) async fn read(
-    body: UpstreamBody,
+    body: impl http_body::Body<Data = Bytes, Error = BodyError>,
     limit: usize,
     patience: Option<Duration>,
 ) -> Result<Bytes, TransportError> {
@@ -90,7 +95,11 @@ pub(super) async fn read(
     }
 }
 
-async fn collect(mut body: UpstreamBody, limit: usize) -> Result<Bytes, TransportError> {
+async fn collect(
+    body: impl http_body::Body<Data = Bytes, Error = BodyError>,
+    limit: usize,
+) -> Result<Bytes, TransportError> {
+    let mut body = std::pin::pin!(body);
     let too_large = || TransportError::Broken("the body is larger than an answer may be".into());
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();

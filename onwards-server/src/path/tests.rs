@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use expect_test::{Expect, expect};
-use http::{Request, Response, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use onwards_config::HttpEndpoint;
 use parking_lot::Mutex;
 
 use super::serve;
 use crate::body::Body;
-use crate::house::{House, Settings};
+use crate::embed::AppState;
+use crate::house::House;
 use crate::transport::{
     Answer, Call, Conditions, Destination, Sending, Transport, TransportError, UpstreamBody,
 };
@@ -22,10 +23,38 @@ use crate::transport::{
 /// What the scripted provider does with the next call.
 enum Act {
     Answer(u16, &'static [(&'static str, &'static str)], &'static str),
+    /// A success with these bytes.
+    Bytes(&'static [(&'static str, &'static str)], Vec<u8>),
+    /// A success whose body never comes.
+    Silence(&'static [(&'static str, &'static str)]),
     Refuse,
     Break,
     Hang,
     Panic,
+}
+
+fn answer(status: u16, headers: &[(&'static str, &str)], body: UpstreamBody) -> Answer {
+    let mut answer = Answer::new(body);
+    *answer.status_mut() = StatusCode::from_u16(status).unwrap();
+    for (name, value) in headers {
+        answer.headers_mut().append(*name, value.parse().unwrap());
+    }
+    answer
+}
+
+/// A body that never has anything.
+struct Never;
+
+impl http_body::Body for Never {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<http_body::Frame<Bytes>, io::Error>>> {
+        std::task::Poll::Pending
+    }
 }
 
 #[derive(Debug, Default, Clone)]
@@ -35,6 +64,7 @@ struct Script(Arc<Mutex<Inner>>);
 struct Inner {
     acts: VecDeque<Act>,
     seen: Vec<String>,
+    headers: Vec<HeaderMap>,
 }
 
 impl std::fmt::Debug for Inner {
@@ -70,22 +100,22 @@ impl Destination for Place {
             head.uri,
             String::from_utf8_lossy(&body)
         ));
+        inner.headers.push(head.headers);
         let act = inner.acts.pop_front();
         Box::pin(async move {
             match act {
                 None => Ok(Answer::new(UpstreamBody::new(Full::new(Bytes::from("{}"))))),
                 Some(Act::Answer(status, headers, text)) => {
-                    let mut answer = Answer::new(UpstreamBody::new(Full::new(Bytes::from(text))));
-                    *answer.status_mut() = StatusCode::from_u16(status).unwrap();
-                    for (name, value) in headers {
-                        answer.headers_mut().append(*name, value.parse().unwrap());
-                    }
-                    Ok(answer)
+                    Ok(answer(status, headers, UpstreamBody::new(Full::new(Bytes::from(text)))))
                 }
+                Some(Act::Bytes(headers, bytes)) => {
+                    Ok(answer(200, headers, UpstreamBody::new(Full::new(Bytes::from(bytes)))))
+                }
+                Some(Act::Silence(headers)) => Ok(answer(200, headers, UpstreamBody::new(Never))),
+                Some(Act::Panic) => panic!("on purpose"),
                 Some(Act::Refuse) => Err(TransportError::Connect(
                     io::ErrorKind::ConnectionRefused.into(),
                 )),
-                Some(Act::Panic) => panic!("on purpose"),
                 Some(Act::Break) => Err(TransportError::Broken("reset".into())),
                 Some(Act::Hang) => std::future::pending().await,
             }
@@ -100,14 +130,14 @@ struct Stage {
 
 impl Stage {
     fn new(config: &str) -> Self {
+        Self::with(config, |state| state)
+    }
+
+    fn with(config: &str, options: impl FnOnce(AppState) -> AppState) -> Self {
         let script = Script::default();
-        let settings = Settings {
-            body_limit: 1024,
-            ..Settings::default()
-        };
-        let house = House::with_transport(settings, Box::new(script.clone())).unwrap();
-        house.load(config.as_bytes()).unwrap();
-        Self { house, script }
+        let gateway = onwards_config::read(config.as_bytes(), &()).unwrap().gateway;
+        let state = AppState::new(gateway).with_transport(Box::new(script.clone())).with_body_limit(1024);
+        Self { house: options(state).build().unwrap(), script }
     }
 
     fn acts(self, acts: impl IntoIterator<Item = Act>) -> Self {
@@ -131,6 +161,7 @@ impl Stage {
 }
 
 mod defects;
+mod embedded;
 
 fn post(path: &str, body: &str, headers: &[(&str, &str)]) -> Request<Full<Bytes>> {
     let mut request = Request::post(path);

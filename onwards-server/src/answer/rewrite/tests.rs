@@ -6,7 +6,7 @@ use onwards_strict::Context;
 use super::*;
 
 fn rewriter(endpoint: Endpoint, include_usage: bool, trusted: bool) -> Rewriter {
-    let contract = Contract { endpoint, model: "m".to_owned(), include_usage, unique: "u".to_owned(), now: 0 };
+    let contract = Contract { endpoint, model: "m".to_owned(), include_usage, unique: "u".to_owned(), now: 0, id: None };
     let context = Context { model: "m", unique: "u", created: 0, trusted };
     Rewriter::strict(Cleaner::new(endpoint, &context), &contract, trusted)
 }
