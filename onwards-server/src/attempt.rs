@@ -108,7 +108,10 @@ pub(crate) async fn until_committed(
         };
         match verdict {
             Verdict::Deliver(answer) => return Ok(answer.commit(provider)),
-            Verdict::Stop(fault) => return Err(exhausted(&fault, &plan.egress, pool.earliest(house.now()))),
+            Verdict::Stop(fault) => {
+                facts.failed(pool, provider, &fault);
+                return Err(exhausted(&fault, &plan.egress, pool.earliest(house.now())));
+            }
             Verdict::OtherModel(answer) => {
                 facts.failed(pool, provider, &Fault::PromptRejected);
                 progress.set_aside(answer, provider);

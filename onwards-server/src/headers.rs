@@ -58,6 +58,9 @@ pub(crate) fn downstream(headers: &mut HeaderMap, configured: &[(HeaderName, Hea
             headers.remove(name.as_str());
         }
     }
+    if headers.contains_key(header::TRANSFER_ENCODING) {
+        headers.remove(header::CONTENT_LENGTH); // the framing was the encoding's (RFC 9112, 6.3)
+    }
     for name in &HOP_BY_HOP {
         headers.remove(name);
     }

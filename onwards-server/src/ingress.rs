@@ -38,7 +38,7 @@ pub(crate) struct Arrival {
 /// What a request names in its head; known before its body is read.
 ///
 /// # Errors
-/// When the request target has dot segments, names nothing, or the framing is ambiguous. In strict mode also when the
+/// When the request target has dot segments or names nothing, or the head is not what HTTP/1.1 wants (RFC 9112, 3.2 and 6.1). In strict mode also when the
 /// path is none of the contract's, or the method is not its own.
 pub(crate) fn endpoint(snapshot: &Snapshot, head: &Parts) -> Result<Endpoint, Refusal> {
     let path = head.uri.path();
@@ -50,12 +50,11 @@ pub(crate) fn endpoint(snapshot: &Snapshot, head: &Parts) -> Result<Endpoint, Re
             "The request path must not contain '.' or '..' segments.",
         ));
     }
-    if head.headers.contains_key(header::TRANSFER_ENCODING)
-        && head.headers.contains_key(header::CONTENT_LENGTH)
-    {
-        return Err(Refusal::BadRequest(
-            "A request must not have both Content-Length and Transfer-Encoding.",
-        ));
+    if head.headers.get_all(header::HOST).iter().count() > 1 {
+        return Err(Refusal::BadRequest("A request must not have more than one Host header."));
+    }
+    if head.headers.get_all(header::TRANSFER_ENCODING).iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked")) {
+        return Err(Refusal::BadRequest("The only transfer coding of a request is chunked."));
     }
     if snapshot.strict {
         return contracted(path, &head.method);

@@ -166,6 +166,9 @@ impl Rewrite for Rewriter {
             }
             return Ok(ControlFlow::Continue(()));
         };
+        if data.is_empty() {
+            return Ok(ControlFlow::Continue(())); // to a client that is no event (HTML, 9.2.6)
+        }
         if data.trim_ascii() == b"[DONE]" {
             self.seen.data = true;
             self.release_usage(out);

@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use http::response::Parts;
 use http::{HeaderMap, Response, StatusCode, header};
 use http_body_util::BodyExt;
-use onwards_strict::{Cleaned, Cleaner};
+use onwards_strict::{Cleaned, Cleaner, errors};
 
 use super::id::AnswerId;
 use super::{Look, Opened, json};
@@ -51,7 +51,7 @@ pub(super) fn strict(
             if trusted {
                 error.write_verbatim(&mut out);
             } else {
-                error.write_standard(&mut out);
+                out.extend_from_slice(errors::body(error.status()).as_bytes());
             }
             tracing::warn!(status = error.status(), "a provider's 2xx carries an error");
             let shown = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);

@@ -117,6 +117,7 @@ fn an_answer_loses_its_hop_and_gains_what_is_configured() {
         ("x-mine", "1"),
         ("keep-alive", "timeout=5"),
         ("transfer-encoding", "chunked"),
+        ("content-length", "3"),
         ("set-cookie", "a=1"),
         ("set-cookie", "b=2"),
         ("x-provider", "theirs"),

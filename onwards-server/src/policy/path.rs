@@ -19,10 +19,10 @@ pub(crate) fn join(base: &str, path: &str) -> String {
     let rest = merged.unwrap_or(path);
     let mut joined = String::with_capacity(base.len() + rest.len() + 1);
     joined.push_str(base);
-    joined.push_str(rest);
-    if !joined.starts_with('/') {
-        joined.insert(0, '/');
+    if !rest.is_empty() && !rest.starts_with('/') {
+        joined.push('/');
     }
+    joined.push_str(rest);
     joined
 }
 
@@ -87,6 +87,7 @@ mod tests {
             ("", "/http://other/x", "/http://other/x"),
             ("/v1", "/\\\\other/x", "/v1/\\\\other/x"),
             ("", "*", "/*"),
+            ("/v1", "*", "/v1/*"),
         ] {
             assert_eq!(join(base, path), joined, "{base} + {path}");
         }

@@ -57,6 +57,9 @@ fn a_finished_stream_is_completed_and_another_is_not() {
 
         fault: Rewrite(Unfinished)
     "#]]);
+    check(chat(false), "data:\n\ndata: \n\n", expect![[r#"
+        end
+    "#]]);
     check(chat(false), ": nothing\n\n", expect![[r#"
         :
 
