@@ -28,6 +28,8 @@ pub struct Gateway {
     pub exempt_header: Option<HeaderName>,
     /// First-token deadline of pools without one of their own: up to 1 h; `None`: no deadline.
     pub first_token_timeout: Option<Duration>,
+    /// The batch in-flight limits of aliases hold.
+    pub batch_inflight_enforce: bool,
     /// Callers' keys.
     pub auth: Auth,
     /// Alias to target.

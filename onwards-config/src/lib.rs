@@ -43,7 +43,6 @@ mod locate;
 mod members;
 mod node;
 mod path;
-mod unbuilt;
 
 mod normal;
 mod read;
@@ -64,7 +63,6 @@ pub use redact::redacted;
 pub use reference::reference;
 pub use schema::schema;
 pub use secret::{Secret, Secrets};
-pub use unbuilt::UNBUILT;
 
 /// A file that can be used.
 #[derive(Debug, Clone)]

@@ -4,7 +4,6 @@ use crate::json::Json;
 use crate::node::{Node, Reading};
 use crate::path::Path;
 use crate::problem::{Severity, did_you_mean, nearest, quote};
-use crate::unbuilt;
 
 /// The members of an object with known names. Whoever asks for a member makes its name known.
 pub(crate) struct Members<'a> {
@@ -50,7 +49,6 @@ impl<'a> Members<'a> {
         if *node.json == Json::Null {
             return None;
         }
-        unbuilt::warn(name, &node);
         Some(node)
     }
 

@@ -47,9 +47,17 @@ pub(crate) fn gateway(config: spec::Config, reading: &Reading<'_>) -> Gateway {
         let path = root.member("targets").member(&alias);
         (alias, whole.target(target, &path))
     });
-    let targets = targets.collect();
+    let targets: BTreeMap<String, Target> = targets.collect();
+    let enforced = config.batch_inflight_enforce.unwrap_or(false);
+    let unenforced = targets.iter().filter(|_| !enforced);
+    for (alias, limit) in unenforced.filter_map(|(alias, target)| Some((alias, target.default.batch_inflight_limit?))) {
+        let path = root.member("targets").member(alias).member("batch_inflight_limit");
+        let expected = "`batch_inflight_enforce` at the top of the file: without it the limit has no effect";
+        reading.warn(&path, limit.to_string(), expected);
+    }
     Gateway {
         strict_mode: config.strict_mode.unwrap_or(false),
+        batch_inflight_enforce: enforced,
         http_pool: HttpPool {
             max_idle_per_host: http_pool
                 .as_ref()

@@ -47,6 +47,7 @@ pub(crate) fn config(node: &Node<'_>) -> Option<Config> {
         first_token_timeout_ms: read(&mut m, "first_token_timeout_ms", |node| {
             node.integer(0..=LONGEST_DEADLINE_MS)
         }),
+        batch_inflight_enforce: read(&mut m, "batch_inflight_enforce", Node::bool),
     };
     m.done();
     Some(config)

@@ -57,6 +57,10 @@ pub(crate) struct Config {
     /// `first_token_timeout_ms` of every pool whose `fallback` does not give its own. 0: no deadline.
     #[schemars(range(max = 3_600_000))]
     pub(crate) first_token_timeout_ms: Option<u64>,
+    /// Enforce `batch_inflight_limit`: dispatched requests beyond it are refused with 529. Without it the limits have no
+    /// effect.
+    #[schemars(extend("default" = false))]
+    pub(crate) batch_inflight_enforce: Option<bool>,
 }
 
 /// Idle connections to providers.

@@ -3,8 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::unbuilt::NO_EFFECT;
-use crate::{Loaded, Problem, Problems, Secrets};
+use crate::{Loaded, Problems, Secrets};
 
 mod documents;
 mod mutations;
@@ -36,19 +35,9 @@ impl Secrets for Few {
     }
 }
 
-/// Reads; warnings about members without behaviour, which come and go with the gateway, are left out.
+/// Reads with a few secrets.
 fn read(text: &str) -> Result<Loaded, Problems> {
-    let lasting = |problem: &Problem| problem.expected != NO_EFFECT;
-    match crate::read(text.as_bytes(), &Few) {
-        Ok(mut loaded) => {
-            loaded.warnings.retain(lasting);
-            Ok(loaded)
-        }
-        Err(mut problems) => {
-            problems.0.retain(lasting);
-            Err(problems)
-        }
-    }
+    crate::read(text.as_bytes(), &Few)
 }
 
 /// The files of a folder under `tests/data`, by name.

@@ -9,8 +9,10 @@ use bytes::Bytes;
 use futures_core::Stream;
 use http::HeaderName;
 use onwards_config::{Gateway, Problems};
+use onwards_limits::Counter;
 
 use crate::body::BodyError;
+use crate::admit::Counters;
 use crate::house::{House, Settings};
 use crate::metrics::BadPrefix;
 use crate::shutdown::Readiness;
@@ -35,6 +37,7 @@ pub struct AppState {
     gateway: Gateway,
     settings: Settings,
     transport: Box<dyn Transport>,
+    counters: Counters,
 }
 
 /// Why a gateway cannot be made.
@@ -63,6 +66,7 @@ impl AppState {
             gateway,
             settings: Settings::default(),
             transport: Box::new(Pool::new()),
+            counters: Counters::default(),
         }
     }
 
@@ -146,6 +150,43 @@ impl AppState {
         self
     }
 
+    /// The request header that marks dispatched traffic (batch and async work), unless the configuration names one.
+    #[must_use]
+    pub fn with_first_token_timeout_exempt_header(mut self, name: HeaderName) -> Self {
+        self.settings.exempt_header = Some(name);
+        self
+    }
+
+    /// How long a stream may take to its first token while another provider can be asked, for pools that do not say.
+    #[must_use]
+    pub fn with_first_token_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.first_token_timeout = Some(timeout);
+        self
+    }
+
+    /// Who counts realtime requests in flight, by account and alias. By default this process does, for itself.
+    #[must_use]
+    pub fn with_inflight_limiter(mut self, counter: Arc<dyn Counter>) -> Self {
+        self.counters.accounts = counter;
+        self
+    }
+
+    /// Who counts dispatched requests in flight, in the scope [`BATCH_SCOPE`](onwards_limits::BATCH_SCOPE). By default this
+    /// process does, for itself.
+    #[must_use]
+    pub fn with_batch_inflight_limiter(mut self, counter: Arc<dyn Counter>) -> Self {
+        self.counters.batch = counter;
+        self
+    }
+
+    /// Whether the batch in-flight limits of aliases hold. While they do not, dispatched requests are never refused for them
+    /// and their counter is not asked.
+    #[must_use]
+    pub fn with_batch_inflight_enforce(mut self, enforce: bool) -> Self {
+        self.settings.batch_inflight_enforce = enforce;
+        self
+    }
+
     /// The prefix of the HTTP layer's metrics.
     #[must_use]
     pub fn with_metrics_prefix(mut self, prefix: impl Into<String>) -> Self {
@@ -163,7 +204,7 @@ impl AppState {
         if let Some(name) = self.settings.rejected_params.iter().find(unknown) {
             return Err(BuildError::UnknownParam { name: name.clone() });
         }
-        let house = House::with_transport(self.settings, self.transport)?;
+        let house = House::assemble(self.settings, self.transport, self.counters)?;
         house.apply(self.gateway, Vec::new())?;
         Ok(house)
     }

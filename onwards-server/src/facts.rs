@@ -90,6 +90,11 @@ impl Facts {
         self.alias = alias.cloned();
     }
 
+    /// Nobody waits for the answer: the request comes from a batch.
+    pub(crate) fn is_dispatched(&self) -> bool {
+        self.traffic == Traffic::Dispatched
+    }
+
     /// The request is sent to this provider.
     pub(crate) fn attempt(&mut self, provider: &Provider) {
         self.attempts += 1;
@@ -171,7 +176,11 @@ impl Facts {
         let id = self.request_id.to_str().unwrap_or_default();
         // A 429 that passes on what providers say is their decision, not the gateway's.
         let decided = !matches!(refusal, Refusal::UpstreamLimited { .. });
-        if decided && (400..500).contains(&status) {
+        let batch = matches!(refusal, Refusal::BatchCapacity { .. });
+        if batch {
+            self.metrics.batch_refused(model);
+        }
+        if batch || (decided && (400..500).contains(&status)) {
             let code = refusal.code();
             self.metrics.rejected(&Rejection {
                 model,

@@ -9,6 +9,7 @@ use onwards_config::{Gateway, Problem, Problems};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use crate::admit::Counters;
 use crate::metrics::{BadPrefix, Metrics};
 use crate::policy::{Grounds, Ledger, Snapshot, compile};
 use crate::secrets::Surroundings;
@@ -29,6 +30,13 @@ pub struct Settings {
     pub log_error_bodies: bool,
     /// Most bytes of an unfinished event kept while a stream is read event by event. Default 65,536.
     pub sse_buffer_limit: usize,
+    /// Request header that marks dispatched traffic, where the configuration names none. Default none.
+    pub exempt_header: Option<HeaderName>,
+    /// How long a stream may take to its first token while another provider can be asked, where neither pool nor
+    /// configuration says. Default none.
+    pub first_token_timeout: Option<Duration>,
+    /// Enforce the batch in-flight limits of aliases, also where the configuration does not ask for it. Default off.
+    pub batch_inflight_enforce: bool,
     /// Prefix of the HTTP layer's metrics. Default `onwards`.
     pub metrics_prefix: String,
     /// Parameters that strict mode refuses, besides those of the configuration: names of the catalog. Default none.
@@ -47,6 +55,9 @@ impl Default for Settings {
             response_limit: 64 * 1024 * 1024,
             log_error_bodies: false,
             sse_buffer_limit: 65_536,
+            exempt_header: None,
+            first_token_timeout: None,
+            batch_inflight_enforce: false,
             metrics_prefix: "onwards".to_owned(),
             rejected_params: Vec::new(),
             response_id_header: None,
@@ -60,6 +71,7 @@ impl Default for Settings {
 pub struct House {
     pub(crate) settings: Settings,
     pub(crate) ledger: Ledger,
+    pub(crate) counters: Counters,
     metrics: Arc<Metrics>,
     snapshot: ArcSwap<Snapshot>,
     transport: Box<dyn Transport>,
@@ -98,14 +110,20 @@ impl House {
     ///
     /// # Errors
     /// When the metrics prefix cannot begin a metric name.
-    pub fn with_transport(
+    pub fn with_transport(settings: Settings, transport: Box<dyn Transport>) -> Result<Arc<Self>, BadPrefix> {
+        Self::assemble(settings, transport, Counters::default())
+    }
+
+    pub(crate) fn assemble(
         settings: Settings,
         transport: Box<dyn Transport>,
+        counters: Counters,
     ) -> Result<Arc<Self>, BadPrefix> {
         let metrics = Arc::new(Metrics::new(&settings.metrics_prefix)?);
         Ok(Arc::new(Self {
             settings,
             ledger: Ledger::default(),
+            counters,
             metrics,
             snapshot: ArcSwap::from_pointee(Snapshot::empty()),
             transport,
@@ -138,6 +156,9 @@ impl House {
         mut warnings: Vec<Problem>,
     ) -> Result<Loaded, Problems> {
         gateway.rejected_params.extend_from_slice(&self.settings.rejected_params);
+        gateway.exempt_header = gateway.exempt_header.or_else(|| self.settings.exempt_header.clone());
+        gateway.first_token_timeout = gateway.first_token_timeout.or(self.settings.first_token_timeout);
+        gateway.batch_inflight_enforce |= self.settings.batch_inflight_enforce;
         let mut loading = self.loading.lock();
         let fixed = Fixed {
             http_pool: gateway.http_pool,

@@ -50,7 +50,7 @@ where
     let model = ingress::model(&arrival, document)?;
     let identity = identify::identify(snapshot, endpoint, &model, &arrival.headers, facts)?; // alias, key, rules, pool
     let vetted = vet::vet(snapshot, &arrival, document, checked, &identity, facts)?; // what needs no capacity
-    let mut admission = admit::admit(&house.ledger, &identity, house.now())?; // rates, then slots
+    let mut admission = admit::admit(&house.counters, snapshot, &identity, house.now(), facts).await?; // counts, rates, slots
     let egress = answer::settle(&house.settings, snapshot, &arrival, &model, &identity, &vetted);
     let plan = plan::draw_up(snapshot, &arrival, document, &identity, &vetted, egress);
     let committed = attempt::until_committed(house, &plan, &mut admission, facts).await?; // the only loop

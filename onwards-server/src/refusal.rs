@@ -60,6 +60,8 @@ pub(crate) enum Refusal {
     },
     /// The providers' own limits are used up, or they asked for a pause.
     UpstreamLimited { wait: Option<Duration> },
+    /// The alias has as many dispatched requests in flight as it may.
+    BatchCapacity { alias: String, limit: u32 },
     /// The pool has no providers.
     NoProviders,
     /// Every attempt failed, or the only one did.
@@ -144,6 +146,17 @@ impl Refusal {
                 "rate_limit_exceeded",
                 None,
                 "The upstream service is receiving too many requests. Please try again later.".into(),
+            ),
+            Self::BatchCapacity { alias, limit } => (
+                StatusCode::from_u16(529).unwrap_or(StatusCode::SERVICE_UNAVAILABLE),
+                "overloaded_error",
+                "batch_capacity_exceeded",
+                None,
+                format!(
+                    "The batch capacity of the model `{}` is used up: {limit} requests in flight. Try again when one has completed.",
+                    shortened(alias)
+                )
+                .into(),
             ),
             Self::Malformed => (StatusCode::BAD_GATEWAY, "api_error", "malformed_answer", None, "Bad gateway".into()),
             Self::UpstreamError => (
@@ -279,7 +292,7 @@ impl Refusal {
         match self {
             Self::RateLimited { wait } => Some(whole_seconds(*wait)),
             Self::UpstreamLimited { wait } => wait.map(whole_seconds),
-            Self::AtConcurrency | Self::AllAtCapacity | Self::AtInflight { .. } => Some(1),
+            Self::AtConcurrency | Self::AllAtCapacity | Self::AtInflight { .. } | Self::BatchCapacity { .. } => Some(1),
             _ => None,
         }
     }

@@ -38,7 +38,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }
 
     let mut total = Count::default();
-    for &strict in modes() {
+    for &strict in [false, true] {
         let stage = Stage::set(root, &work, &server, strict)?;
         println!("clients: strict_mode {strict}, {}", stage.gateway_url);
         for test in &mut tests {
@@ -50,15 +50,6 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         bail!("clients: {} failed", total.failed);
     }
     Ok(())
-}
-
-/// With and without strict mode, once the gateway has it.
-fn modes() -> &'static [bool] {
-    if onwards_config::UNBUILT.contains(&"strict_mode") {
-        &[false]
-    } else {
-        &[false, true]
-    }
 }
 
 /// The Python tests, in a virtual environment that is made again when the requirements change.

@@ -47,18 +47,9 @@ fn documents(root: &Path) -> Result<Vec<(&'static str, String)>> {
         ("docs/config.schema.json", schema),
         ("docs/config.md", onwards_config::reference()),
         block("ARCHITECTURE.md", "layers", layers::markdown())?,
-        block("SHORTCOMINGS.md", "unbuilt", unbuilt())?,
         ("docs/strict.md", strict(root)?),
         block("docs/operations.md", "metrics", metrics::markdown(root)?)?,
     ])
-}
-
-/// The members that the gateway reads and does not act on.
-fn unbuilt() -> String {
-    onwards_config::UNBUILT
-        .iter()
-        .map(|name| format!("- `{name}`\n"))
-        .collect()
 }
 
 /// What is generated into the guide to strict mode.

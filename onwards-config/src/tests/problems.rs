@@ -597,17 +597,15 @@ fn duplicates() {
 }
 
 #[test]
-fn members_without_behaviour_warn_when_used() {
-    let text = super::everything().to_string();
-    let warnings = crate::read(text.as_bytes(), &super::Few).unwrap().warnings;
-    for name in crate::UNBUILT {
-        let about = format!("`{name}`, which this version reads and checks but does not act on");
-        assert!(
-            warnings.iter().any(|warning| warning.found == about),
-            "{name}"
-        );
-    }
-    let idle = r#"{ "strict_mode": false, "rejected_params": [], "targets": { "m": { "url": "http://h", "sanitize_response": false,
-        "routing_rules": [], "account_inflight_limits": {}, "inflight_limit": null, "accepts_scheduling_priority": false } } }"#;
-    assert_eq!(crate::read(idle.as_bytes(), &()).unwrap().warnings, []);
+fn a_batch_limit_that_nobody_enforces_has_no_effect() {
+    let config = |enforce: &str| {
+        format!(r#"{{ "targets": {{ "m": {{ "url": "http://a", "batch_inflight_limit": 8 }} }}{enforce} }}"#)
+    };
+    check(
+        &config(""),
+        expect![[r#"
+            warning: targets.m.batch_inflight_limit (line 1, column 66): found 8; expected `batch_inflight_enforce` at the top of the file: without it the limit has no effect
+        "#]],
+    );
+    check(&config(r#", "batch_inflight_enforce": true"#), expect![""]);
 }

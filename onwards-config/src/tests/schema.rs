@@ -84,16 +84,6 @@ fn reader_and_schema_know_the_same_members() {
     assert_eq!(asked(), described());
 }
 
-#[test]
-fn every_unbuilt_member_is_a_member() {
-    let known: BTreeSet<_> = described().into_values().flatten().collect();
-    let unknown: Vec<_> = crate::UNBUILT
-        .iter()
-        .filter(|name| !known.contains(**name))
-        .collect();
-    assert_eq!(unknown, Vec::<&&str>::new());
-}
-
 /// Every place of a document with a value of the kind the schema bounds.
 fn places(value: &Value, at: String, all: &mut Vec<String>) {
     match value {

@@ -567,3 +567,55 @@ async fn attempts_are_counted_by_what_became_of_them() {
         ]
     );
 }
+
+const COUNTED: &str = r#"{
+    "exempt_header": "x-batch", "batch_inflight_enforce": true,
+    "auth": {"key_definitions": {
+        "a": {"key": "k-a", "labels": {"account": "acme"}}, "b": {"key": "k-b", "labels": {"account": "acme"}},
+        "c": {"key": "k-c", "labels": {"account": "globex"}}, "d": {"key": "k-d"}}},
+    "targets": {
+        "m": {"providers": [{"url": "http://a"}], "inflight_limit": 1, "account_inflight_limits": {"globex": 2},
+              "batch_inflight_limit": 1, "rate_limit": {"requests_per_second": 1000, "burst_size": 1000},
+              "routing_rules": [{"match_labels": {"account": "globex"}, "action": {"type": "redirect", "target": "n"}}]},
+        "n": {"url": "http://b"}}}"#;
+
+#[tokio::test]
+async fn realtime_counts_by_account_and_batch_by_alias_and_neither_for_the_other() {
+    let stage = Stage::new(COUNTED);
+    let mut held = Vec::new();
+    for (key, batch, outcome) in [
+        ("k-a", false, "200 -"),
+        ("k-b", false, "429 inflight_limit_exceeded"),
+        ("k-c", false, "200 -"),
+        ("k-c", false, "200 -"),
+        ("k-c", false, "429 inflight_limit_exceeded"),
+        ("k-d", false, "200 -"),
+        ("k-a", true, "200 -"),
+        ("k-c", true, "529 batch_capacity_exceeded"),
+        ("k-d", true, "529 batch_capacity_exceeded"),
+    ] {
+        let key = format!("Bearer {key}");
+        let mut headers = vec![("authorization", key.as_str())];
+        headers.extend(batch.then_some(("x-batch", "")));
+        let response = stage.send(post("/v1/chat/completions", r#"{"model":"m"}"#, &headers)).await;
+        let status = response.status();
+        if status == 200 {
+            assert_eq!(outcome, "200 -", "{key} {batch}");
+            held.push(response);
+            continue;
+        }
+        assert_eq!(response.headers()["retry-after"], "1");
+        assert_eq!(code(&(status.as_u16(), text(response).await)), outcome, "{key} {batch}");
+    }
+    drop(held);
+    assert_eq!(code(&stage.post(r#"{"model":"m"}"#, &[("authorization", "Bearer k-b")]).await), "200 -");
+    let metrics = prometheus::TextEncoder::new().encode_to_string(&stage.house.metrics().registry().gather()).unwrap();
+    assert!(metrics.contains("onwards_batch_inflight_refusals_total{model=\"m\"} 2\n"));
+    assert!(metrics.contains(r#"code="inflight_limit_exceeded",model="m",status="429",traffic="realtime"} 2"#));
+    assert!(metrics.contains(r#"code="batch_capacity_exceeded",model="m",status="529",traffic="dispatched"} 2"#));
+    // Without enforcement nothing is counted.
+    let stage = Stage::new(&COUNTED.replace("enforce\": true", "enforce\": false"));
+    let batch = || post("/v1/chat/completions", r#"{"model":"m"}"#, &[("x-batch", "")]);
+    let held = (stage.send(batch()).await, stage.send(batch()).await);
+    assert_eq!((held.0.status().as_u16(), held.1.status().as_u16()), (200, 200));
+}

@@ -70,6 +70,7 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
         generation: grounds.generation,
         strict: gateway.strict_mode,
         rejected_params,
+        enforces_batch: gateway.batch_inflight_enforce,
         exempt_header: gateway.exempt_header.clone(),
         created: grounds.unix,
         aliases,
@@ -270,6 +271,7 @@ impl Builder<'_> {
             series: ["default", "completions"].map(|pool| self.grounds.metrics.pool(name, pool)),
             inflight: self.grounds.metrics.model_inflight(name),
             inflight_limit: target.default.inflight_limit,
+            batch_inflight_limit: target.default.batch_inflight_limit,
             account_inflight_limits: target
                 .default
                 .account_inflight_limits

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use onwards_limits::{Bucket, Counts, Slots};
+use onwards_limits::{Bucket, Slots};
 use parking_lot::Mutex;
 
 use super::affinity::Affinity;
@@ -23,8 +23,6 @@ pub(crate) struct Ledger {
     /// What pools with several providers have learnt, by alias. Held by the ledger, since a parked controller waits for
     /// its pool to grow again.
     learnt: Mutex<HashMap<String, Learnt>>,
-    /// Realtime requests in flight by account and alias.
-    pub(crate) accounts: Arc<Counts>,
 }
 
 impl Ledger {

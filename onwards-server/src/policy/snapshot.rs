@@ -29,6 +29,8 @@ pub(crate) struct Snapshot {
     pub(crate) strict: bool,
     /// Parameters of the catalog that strict mode refuses.
     pub(crate) rejected_params: Vec<&'static str>,
+    /// The batch in-flight limits of aliases hold.
+    pub(crate) enforces_batch: bool,
     /// The header that marks dispatched traffic.
     pub(crate) exempt_header: Option<HeaderName>,
     /// Seconds since 1970 at the load; `created` of every listed model.
@@ -58,6 +60,8 @@ pub(crate) struct Alias {
     pub(crate) inflight_limit: Option<u32>,
     /// The same for accounts named in the configuration.
     pub(crate) account_inflight_limits: HashMap<String, u32>,
+    /// The most dispatched requests that may be in flight here.
+    pub(crate) batch_inflight_limit: Option<u32>,
 }
 
 /// Which of an alias's pools serves a request (spec C.11).
@@ -184,6 +188,7 @@ impl Snapshot {
             generation: 0,
             strict: false,
             rejected_params: Vec::new(),
+            enforces_batch: false,
             exempt_header: None,
             created: 0,
             aliases: HashMap::new(),
