@@ -204,7 +204,7 @@ impl Attempt<'_> {
         let mut look = Look {
             begun,
             deadline: plan.steering.first_token.filter(|_| self.may_go_on).map(|limit| begun + limit),
-            observation: plan.steering.observed.as_ref().filter(|_| preferred).map(|share| share.observe()),
+            observation: plan.steering.observed.as_ref().filter(|_| preferred).map(|share| share.observe(begun)),
             first_frame: None,
         };
         let mut open = Open { provider, outcome: Attempted::Cancelled };

@@ -83,8 +83,11 @@ impl Share {
 
     /// Ends the controller: whatever is still under way tells it nothing any more.
     pub(super) fn retire(&self) {
+        // Under the lock, so that nobody who is publishing can have the last word.
+        let _controller = self.controller.lock();
         self.retired.store(true, Ordering::Relaxed);
         self.series.aimd_active().set(0);
+        self.series.aimd_in_flight().set(0);
     }
 
     /// Notes that an eligible request arrives; the share in force.
@@ -98,10 +101,12 @@ impl Share {
         share
     }
 
-    /// Begins to observe an attempt at the preferred provider.
-    pub(crate) fn observe(self: &Arc<Self>) -> Observation {
+    /// Begins to observe an attempt at the preferred provider. `begun` is where the attempt's deadline counts from as well,
+    /// so that a deadline exactly at the budget is a breach.
+    pub(crate) fn observe(self: &Arc<Self>, begun: Instant) -> Observation {
         let ticket = self.controller.lock().begin();
-        Observation { share: self.clone(), ticket: Some(ticket), begun: Instant::now() }
+        self.publish();
+        Observation { share: self.clone(), ticket: Some(ticket), begun }
     }
 
     fn report(&self, ticket: Ticket, seen: Seen) {
@@ -120,7 +125,7 @@ impl Share {
     }
 
     fn moved(&self, change: Option<Change>) {
-        let Some(change) = change else { return };
+        let Some(change) = change.filter(|_| !self.retired.load(Ordering::Relaxed)) else { return };
         let direction = match change.direction {
             onwards_balance::Direction::Increase => Direction::Increase,
             onwards_balance::Direction::Decrease => Direction::Decrease,
@@ -128,8 +133,14 @@ impl Share {
         self.series.share_adjustments(direction).inc();
     }
 
+    /// Shows the numbers of the controller, unless it is retired: the series may be its successor's by then, and a request that
+    /// was read before the reload still asks this one.
     fn publish(&self) {
-        let gauge = self.controller.lock().gauge();
+        let controller = self.controller.lock();
+        if self.retired.load(Ordering::Relaxed) {
+            return;
+        }
+        let gauge = controller.gauge();
         self.series.share().set(gauge.share);
         self.series.aimd_active().set(i64::from(gauge.active));
         self.series.aimd_window_samples().set(i64::try_from(gauge.samples).unwrap_or(i64::MAX));
@@ -179,3 +190,6 @@ impl Drop for Observation {
         self.report(Seen::Other);
     }
 }
+
+#[cfg(test)]
+mod tests;
