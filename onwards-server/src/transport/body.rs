@@ -11,6 +11,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
 use super::connection::Lease;
+use super::pool::Stream;
 
 /// What went wrong while a body was read.
 pub(super) type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -41,6 +42,11 @@ impl Outgoing {
     /// Bytes not yet sent.
     pub fn len(&self) -> u64 {
         self.left
+    }
+
+    /// True when nothing is left to send.
+    pub fn is_empty(&self) -> bool {
+        self.left == 0
     }
 
     /// The whole body as one run of bytes.
@@ -89,13 +95,21 @@ enum Kind {
     Http {
         /// The body that hyper reads.
         incoming: Incoming,
-        /// The connection, while the body lasts. `None` for HTTP/2, which shares its connection.
-        lease: Option<Lease>,
+        /// What the body keeps occupied, while it lasts.
+        hold: Option<Hold>,
     },
     /// Made inside the process, one frame each.
     Ready(VecDeque<Bytes>),
     /// Supplied by an embedder's own transport.
     Foreign(Pin<Box<dyn Body<Data = Bytes, Error = BodyError> + Send>>),
+}
+
+/// What a response body occupies until it ends.
+pub(super) enum Hold {
+    /// A connection of its own, which can be used again if the body was read to its end.
+    Connection(Lease),
+    /// A place on a shared connection, free again when this is dropped.
+    Stream(#[expect(dead_code, reason = "held to be dropped")] Stream),
 }
 
 impl UpstreamBody {
@@ -111,15 +125,15 @@ impl UpstreamBody {
         ))))
     }
 
-    pub(super) fn http(incoming: Incoming, lease: Option<Lease>) -> Self {
-        let mut lease = lease;
+    pub(super) fn http(incoming: Incoming, hold: Hold) -> Self {
+        let mut hold = Some(hold);
         if incoming.is_end_stream() {
-            give_back(&mut lease);
+            release(&mut hold);
         }
-        Self(Kind::Http { incoming, lease })
+        Self(Kind::Http { incoming, hold })
     }
 
-    pub(super) fn ready(frames: VecDeque<Bytes>) -> Self {
+    pub(crate) fn ready(frames: VecDeque<Bytes>) -> Self {
         Self(Kind::Ready(frames))
     }
 }
@@ -141,11 +155,11 @@ impl Body for UpstreamBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         match &mut self.get_mut().0 {
-            Kind::Http { incoming, lease } => {
+            Kind::Http { incoming, hold } => {
                 let polled = Pin::new(&mut *incoming).poll_frame(cx);
                 match &polled {
-                    Poll::Ready(None) => give_back(lease),
-                    Poll::Ready(Some(Ok(_))) if incoming.is_end_stream() => give_back(lease),
+                    Poll::Ready(None) => release(hold),
+                    Poll::Ready(Some(Ok(_))) if incoming.is_end_stream() => release(hold),
                     _ => {}
                 }
                 polled.map_err(Into::into)
@@ -176,8 +190,8 @@ impl Body for UpstreamBody {
     }
 }
 
-fn give_back(lease: &mut Option<Lease>) {
-    if let Some(lease) = lease.take() {
+fn release(hold: &mut Option<Hold>) {
+    if let Some(Hold::Connection(lease)) = hold.take() {
         lease.give_back();
     }
 }

@@ -1,7 +1,10 @@
-//! New connections: name lookup, TCP, an optional forward proxy, an optional TLS layer, the HTTP handshake.
+//! New connections: TCP, an optional forward proxy, an optional TLS layer, the HTTP handshake.
 
+use std::future::poll_fn;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hyper::client::conn::{http1, http2};
@@ -9,76 +12,80 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use onwards_config::Scheme;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
-use super::TransportError;
-use super::body::Outgoing;
-use super::connection::{Connection, Wire};
+use super::connection::{Connection, Wire, drive};
+use super::kept::Sender;
 use super::pool::Site;
-use super::proxy::Hop;
+use super::proxy::{Hop, Via};
+use super::{task, tcp};
 
 /// Response head fields that a provider may send; more is an error of the provider.
 const MAX_HEADERS: usize = 256;
 /// Bytes of a response head, and the read buffer's bound.
-const MAX_HEAD_BYTES: usize = 256 * 1024;
+const MAX_HEAD_BYTES: u32 = 256 * 1024;
 /// Bytes of a proxy's answer to CONNECT.
 const MAX_CONNECT_ANSWER: usize = 8 * 1024;
+/// Streams that a peer is assumed to allow until it says otherwise, as h2 does.
+const INITIAL_ROOM: usize = 100;
+
+/// Whatever carries bytes: a socket, TLS over it, TLS over a tunnel through TLS.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 pub(super) enum Dialled {
     Http1(Connection),
-    Http2(http2::SendRequest<Outgoing>),
+    Http2 {
+        sender: Sender,
+        /// How many streams the peer allows at once, as it changes.
+        room: Arc<AtomicUsize>,
+    },
 }
 
 /// Opens a connection to the site, ready to carry a request.
 ///
 /// # Errors
-/// [`TransportError::Connect`] when that fails or takes longer than `limit`.
-pub(super) async fn dial(site: &Arc<Site>, limit: Duration) -> Result<Dialled, TransportError> {
-    match tokio::time::timeout(limit, open(site)).await {
-        Ok(opened) => opened.map_err(TransportError::Connect),
-        Err(_) => Err(TransportError::Connect(io::Error::new(
-            io::ErrorKind::TimedOut,
-            "connect timeout",
-        ))),
+/// When a name cannot be resolved, nobody listens, the proxy refuses, or the certificate is not trusted.
+pub(super) async fn open(site: &Site) -> io::Result<Dialled> {
+    let plain = reach(site).await?;
+    if site.endpoint.scheme != Scheme::Https {
+        return http1(plain).await;
     }
+    let secure = encrypt(plain, &site.endpoint.host, site.tls.to_providers()?).await?;
+    if secure.get_ref().1.alpn_protocol() == Some(b"h2") {
+        return http2(secure).await;
+    }
+    http1(Box::new(secure)).await
 }
 
-async fn open(site: &Arc<Site>) -> io::Result<Dialled> {
+/// A way to the site's address, directly or through the proxy.
+async fn reach(site: &Site) -> io::Result<Box<dyn Stream>> {
     let endpoint = &site.endpoint;
-    let tcp = match &site.hop {
-        None => connect(&endpoint.host, endpoint.port).await?,
-        Some(hop) => {
-            let tcp = connect(&hop.host, hop.port).await?;
-            if endpoint.scheme == Scheme::Https {
-                tunnel(tcp, hop, &endpoint.host, endpoint.port).await?
-            } else {
-                tcp
-            }
+    let Some(hop) = &site.hop else {
+        return Ok(Box::new(tcp::connect(&endpoint.host, endpoint.port).await?));
+    };
+    let mut stream: Box<dyn Stream> = match hop.via {
+        Via::Unusable => return Err(io::Error::other("the configured proxy cannot be used")),
+        Via::Plain => Box::new(tcp::connect(&hop.host, hop.port).await?),
+        Via::Tls => {
+            let tcp = tcp::connect(&hop.host, hop.port).await?;
+            Box::new(encrypt(tcp, &hop.host, site.tls.to_proxies()?).await?)
         }
     };
-    if endpoint.scheme != Scheme::Https {
-        return http1(tcp).await;
+    if endpoint.scheme == Scheme::Https {
+        tunnel(&mut stream, hop, &endpoint.host, endpoint.port).await?;
     }
-    let name = ServerName::try_from(endpoint.host.clone()).map_err(io::Error::other)?;
-    let stream = tokio_rustls::TlsConnector::from(site.tls.config()?)
-        .connect(name, tcp)
-        .await?;
-    if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
-        return http2(stream).await;
-    }
-    http1(stream).await
+    Ok(stream)
 }
 
-async fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
-    let tcp = TcpStream::connect((host, port)).await?;
-    tcp.set_nodelay(true)?;
-    let keepalive = socket2::TcpKeepalive::new().with_time(Duration::from_secs(60));
-    socket2::SockRef::from(&tcp).set_tcp_keepalive(&keepalive)?;
-    Ok(tcp)
+async fn encrypt<T: Stream>(stream: T, host: &str, tls: TlsConnector) -> io::Result<TlsStream<T>> {
+    let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+    tls.connect(name, stream).await
 }
 
 /// Asks a forward proxy for a tunnel (RFC 9110, 9.3.6).
-async fn tunnel(mut tcp: TcpStream, hop: &Hop, host: &str, port: u16) -> io::Result<TcpStream> {
+async fn tunnel(stream: &mut dyn Stream, hop: &Hop, host: &str, port: u16) -> io::Result<()> {
     let host = if host.contains(':') {
         format!("[{host}]")
     } else {
@@ -91,63 +98,68 @@ async fn tunnel(mut tcp: TcpStream, hop: &Hop, host: &str, port: u16) -> io::Res
         ask.extend_from_slice(b"\r\n");
     }
     ask.extend_from_slice(b"\r\n");
-    tcp.write_all(&ask).await?;
+    stream.write_all(&ask).await?;
+    stream.flush().await?;
     let mut answer = Vec::new();
     while !answer.ends_with(b"\r\n\r\n") {
         if answer.len() >= MAX_CONNECT_ANSWER {
             return Err(io::Error::other("the proxy's answer is too long"));
         }
         // Byte by byte: what follows the head belongs to the tunnel.
-        answer.push(tcp.read_u8().await?);
+        answer.push(stream.read_u8().await?);
     }
     let granted = answer
         .get(..12)
         .is_some_and(|line| line.starts_with(b"HTTP/1.") && line.get(8..10) == Some(b" 2"));
     if granted {
-        Ok(tcp)
-    } else {
-        Err(io::Error::other("the proxy refused the tunnel"))
+        return Ok(());
     }
+    let status = answer.get(9..12).unwrap_or_default();
+    let status = String::from_utf8_lossy(status);
+    let refused = format!("the proxy refused the tunnel with status {status:?}");
+    Err(io::Error::other(refused))
 }
 
-async fn http1<T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    stream: T,
-) -> io::Result<Dialled> {
-    let (wire, heard) = Wire::new(stream);
+async fn http1(stream: Box<dyn Stream>) -> io::Result<Dialled> {
+    let (wire, trace) = Wire::new(stream);
     let (sender, connection) = http1::Builder::new()
         .max_headers(MAX_HEADERS)
-        .max_buf_size(MAX_HEAD_BYTES)
+        .max_buf_size(MAX_HEAD_BYTES as usize)
         .handshake(TokioIo::new(wire))
         .await
         .map_err(io::Error::other)?;
-    drive(connection);
-    Ok(Dialled::Http1(Connection { sender, heard }))
+    Ok(Dialled::Http1(Connection {
+        sender,
+        trace,
+        driven: drive(connection),
+    }))
 }
 
-async fn http2<T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    stream: T,
-) -> io::Result<Dialled> {
+async fn http2<T: Stream + 'static>(stream: T) -> io::Result<Dialled> {
     let (sender, connection) = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .adaptive_window(true)
         .keep_alive_interval(Duration::from_secs(30))
         .keep_alive_timeout(Duration::from_secs(20))
-        .max_header_list_size(256 * 1024)
+        .max_header_list_size(MAX_HEAD_BYTES)
         .handshake(TokioIo::new(stream))
         .await
         .map_err(io::Error::other)?;
-    drive(connection);
-    Ok(Dialled::Http2(sender))
-}
-
-/// Runs a connection until its sender is dropped or the peer closes it.
-fn drive<F>(connection: F)
-where
-    F: Future<Output = hyper::Result<()>> + Send + 'static,
-{
-    tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "an upstream connection ended");
+    let room = Arc::new(AtomicUsize::new(INITIAL_ROOM));
+    let allowed = room.clone();
+    task::spawn(async move {
+        let mut connection = pin!(connection);
+        // Polled for every request, so what it knows of the peer's settings is as new as the last request.
+        let ended = poll_fn(|cx| {
+            let polled = connection.as_mut().poll(cx);
+            if polled.is_pending() {
+                allowed.store(connection.current_max_send_streams(), Ordering::Relaxed);
+            }
+            polled
+        });
+        if let Err(error) = ended.await {
+            tracing::debug!(%error, "a shared upstream connection ended");
         }
     });
+    Ok(Dialled::Http2 { sender, room })
 }

@@ -9,8 +9,13 @@ mod body;
 mod connection;
 mod dial;
 mod echo;
+mod kept;
 mod pool;
 mod proxy;
+mod task;
+mod tcp;
+#[cfg(test)]
+mod tests;
 mod tls;
 
 use std::fmt;

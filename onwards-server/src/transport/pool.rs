@@ -1,4 +1,4 @@
-//! Idle connections per provider address, and the rule for connections that were closed behind our back.
+//! Connections per provider address, and the rule for connections that were closed behind our back.
 //!
 //! Why a pool of our own: a provider may close an idle connection at the very moment a request is written to it.
 //! Such a request was never answered, so it is safe to send again, once, and on a connection that is certainly
@@ -6,32 +6,53 @@
 //! whether a connection was used before and that can be told to dial. Worked case: 16 warm connections, all closed
 //! by the provider at once, 8 requests in parallel: each finds a dead connection, dials, and succeeds.
 //!
+//! The rule, for HTTP/1.1 and HTTP/2 alike: what fails on a used connection before a byte of its answer has come is sent
+//! again, once; what fails on a new one is not. A stream that the provider resets has been answered, unless it says that it
+//! refused the stream (RFC 9113, 8.7).
+//!
 //! A connection is kept when its response body has been read to the end, at most `max_idle_per_host` of them and
 //! none longer than `idle_timeout`; the most recently used one is taken first. A body dropped before its end
-//! closes its connection. The pool outlives reloads: addresses that stay keep their connections.
+//! closes its connection, or resets its stream. The pool outlives reloads: addresses that stay keep their connections.
+//!
+//! Whether an `https` address speaks HTTP/2 is known after the first handshake. Until then, and for one that does, one call
+//! dials and the others wait for it: if it can be shared, they need none of their own. If dialling fails, those who
+//! waited dial for themselves, side by side.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use dashmap::DashMap;
-use hyper::client::conn::http2;
+use http::{StatusCode, Version};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use onwards_config::{HttpEndpoint, HttpPool, Scheme};
 
-use super::body::{Outgoing, UpstreamBody};
+use super::body::{Hold, UpstreamBody};
 use super::connection::{Connection, Lease};
 use super::dial::{self, Dialled};
+use super::kept::{Kept, Sender, Serial};
 use super::proxy::{self, Hop};
 use super::tls::Tls;
-use super::{Answer, Call, Conditions, Destination, Sending, Transport, TransportError};
+use super::{Answer, Call, Conditions, Destination, Sending, Transport, TransportError, task};
 
 /// All addresses that requests go to.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    sites: DashMap<String, Weak<Site>>,
+    sites: DashMap<Identity, Weak<Site>>,
     tls: Arc<Tls>,
+}
+
+/// What connections have to have in common to be interchangeable.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Identity {
+    scheme: Scheme,
+    host: String,
+    port: u16,
+    hop: Option<Hop>,
+    max_idle: usize,
+    idle_timeout: Duration,
 }
 
 /// One address that requests go to: where, how to get there, and the connections that lead there now.
@@ -41,23 +62,62 @@ pub(super) struct Site {
     pub(super) hop: Option<Hop>,
     pub(super) tls: Arc<Tls>,
     keeping: HttpPool,
-    idle: Mutex<Vec<Idle>>,
-    shared: Mutex<Option<http2::SendRequest<Outgoing>>>,
-}
-
-#[derive(Debug)]
-struct Idle {
-    connection: Connection,
-    since: Instant,
+    kept: Mutex<Kept>,
+    /// The last connection made was not one that can be shared, so calls need not wait for each other's.
+    unshared: AtomicBool,
+    /// Held while a connection is made that may turn out to be one for all.
+    dialling: tokio::sync::Mutex<()>,
+    /// How often that failed.
+    failures: AtomicUsize,
 }
 
 impl Pool {
     /// An empty pool.
     pub(crate) fn new() -> Self {
+        Self::with_tls(Tls::default())
+    }
+
+    /// An empty pool with TLS settings of one's own.
+    pub(super) fn with_tls(tls: Tls) -> Self {
         Self {
             sites: DashMap::new(),
-            tls: Arc::new(Tls::new()),
+            tls: Arc::new(tls),
         }
+    }
+
+    pub(super) fn site(&self, endpoint: &HttpEndpoint, conditions: Conditions<'_>) -> Arc<Site> {
+        let keeping = conditions.keeping;
+        let hop = conditions
+            .proxy
+            .and_then(|proxy| Hop::towards(endpoint, proxy));
+        if endpoint.scheme == Scheme::Https || hop.as_ref().is_some_and(Hop::is_encrypted) {
+            self.tls.prepare();
+        }
+        let identity = Identity {
+            scheme: endpoint.scheme,
+            host: endpoint.host.clone(),
+            port: endpoint.port,
+            hop: hop.clone(),
+            max_idle: keeping.max_idle_per_host,
+            idle_timeout: keeping.idle_timeout,
+        };
+        self.sites.retain(|_, site| site.strong_count() > 0);
+        let mut entry = self.sites.entry(identity).or_default();
+        if let Some(site) = entry.upgrade() {
+            return site;
+        }
+        let site = Arc::new(Site {
+            unshared: AtomicBool::new(endpoint.scheme != Scheme::Https),
+            endpoint: endpoint.clone(),
+            hop,
+            tls: self.tls.clone(),
+            keeping,
+            kept: Mutex::new(Kept::new(keeping)),
+            dialling: tokio::sync::Mutex::new(()),
+            failures: AtomicUsize::new(0),
+        });
+        *entry = Arc::downgrade(&site);
+        site
     }
 }
 
@@ -67,29 +127,7 @@ impl Transport for Pool {
         endpoint: &HttpEndpoint,
         conditions: Conditions<'_>,
     ) -> Arc<dyn Destination> {
-        let keeping = conditions.keeping;
-        let hop = conditions
-            .proxy
-            .and_then(|proxy| Hop::towards(endpoint, proxy));
-        let HttpEndpoint {
-            scheme, host, port, ..
-        } = endpoint;
-        let identity = format!("{scheme:?} {host} {port} {hop:?} {keeping:?}");
-        self.sites.retain(|_, site| site.strong_count() > 0);
-        let mut entry = self.sites.entry(identity).or_default();
-        if let Some(site) = entry.upgrade() {
-            return site;
-        }
-        let site = Arc::new(Site {
-            endpoint: endpoint.clone(),
-            hop,
-            tls: self.tls.clone(),
-            keeping,
-            idle: Mutex::new(Vec::new()),
-            shared: Mutex::new(None),
-        });
-        *entry = Arc::downgrade(&site);
-        site
+        self.site(endpoint, conditions)
     }
 }
 
@@ -100,60 +138,126 @@ impl Destination for Site {
 }
 
 impl Site {
-    /// Sends a call on a kept connection if there is a live one, else on a new one.
+    /// Sends a call on a connection at hand, else on a new one.
     ///
     /// # Errors
-    /// [`TransportError::Connect`] when no connection can be made within `connect_timeout`, [`TransportError::Broken`] when a connection
-    /// breaks before a response head has arrived and the call may not, or not again, be replayed.
+    /// [`TransportError::Connect`] when no connection can be made within `connect_timeout`, [`TransportError::Broken`] when a
+    /// connection breaks before a response head has arrived and the call may not, or not again, be replayed.
     async fn carry(
         self: &Arc<Self>,
         call: Call,
         connect_timeout: Duration,
     ) -> Result<Answer, TransportError> {
-        let shared = self
-            .shared
-            .lock()
-            .as_ref()
-            .filter(|sender| !sender.is_closed())
-            .cloned();
-        if let Some(sender) = shared {
-            return self.send_shared(sender, call, connect_timeout, true).await;
-        }
-        let Some(connection) = self.take().await else {
-            return self.send_fresh(call, connect_timeout).await;
+        let way = match self.at_hand() {
+            Some(way) => way,
+            None => self.new_way(connect_timeout, 0).await?,
         };
-        match self.send_on(connection, call.clone()).await {
-            Err(Missed { heard: false, .. }) => self.send_fresh(call, connect_timeout).await,
-            Err(Missed { error, .. }) => Err(TransportError::Broken(error.into())),
-            Ok(answer) => Ok(answer),
+        let spare = way.is_used().then(|| call.clone());
+        let missed = match self.send_on(way, call).await {
+            Ok(answer) => return Ok(answer),
+            Err(missed) => missed,
+        };
+        let (Some(after), Some(call)) = (missed.after, spare) else {
+            return Err(TransportError::Broken(missed.error));
+        };
+        tracing::debug!(error = %missed.error, "a used connection failed: the call is sent again on a new one");
+        let way = self.new_way(connect_timeout, after).await?;
+        self.send_on(way, call)
+            .await
+            .map_err(|missed| TransportError::Broken(missed.error))
+    }
+
+    fn at_hand(self: &Arc<Self>) -> Option<Way> {
+        let mut kept = self.kept.lock();
+        if let Some((sender, serial)) = kept.enter(0) {
+            return Some(Way::Stream(self.stream(sender, serial), true));
+        }
+        let connection = kept.take(Instant::now())?;
+        Some(Way::Connection(connection, true))
+    }
+
+    /// A way over a new connection: one of the call's own, or a shared one made after `after`.
+    async fn new_way(
+        self: &Arc<Self>,
+        limit: Duration,
+        after: Serial,
+    ) -> Result<Way, TransportError> {
+        let late = || std::io::Error::new(std::io::ErrorKind::TimedOut, "connect timeout");
+        match tokio::time::timeout(limit, self.dial(after)).await {
+            Ok(made) => made.map_err(TransportError::Connect),
+            Err(_) => Err(TransportError::Connect(late())),
         }
     }
 
-    /// Sends a call on a connection that has never carried one. Nothing is replayed.
-    async fn send_fresh(
-        self: &Arc<Self>,
-        call: Call,
-        connect_timeout: Duration,
-    ) -> Result<Answer, TransportError> {
-        match dial::dial(self, connect_timeout).await? {
-            Dialled::Http1(connection) => self
-                .send_on(connection, call)
-                .await
-                .map_err(|missed| TransportError::Broken(missed.error.into())),
-            Dialled::Http2(sender) => {
-                *self.shared.lock() = Some(sender.clone());
-                Box::pin(self.send_shared(sender, call, connect_timeout, false)).await
+    async fn dial(self: &Arc<Self>, after: Serial) -> std::io::Result<Way> {
+        let mut turn = None;
+        if !self.unshared.load(Ordering::Relaxed) {
+            let failures = self.failures.load(Ordering::Relaxed);
+            turn = Some(self.dialling.lock().await);
+            if let Some((sender, serial)) = self.kept.lock().enter(after) {
+                return Ok(Way::Stream(self.stream(sender, serial), true));
+            }
+            if self.unshared.load(Ordering::Relaxed)
+                || self.failures.load(Ordering::Relaxed) != failures
+            {
+                turn = None;
             }
         }
+        let dialled = dial::open(self).await;
+        let way = match dialled {
+            Ok(Dialled::Http1(connection)) => {
+                self.unshared.store(true, Ordering::Relaxed);
+                Ok(Way::Connection(connection, false))
+            }
+            Ok(Dialled::Http2 { sender, room }) => {
+                self.unshared.store(false, Ordering::Relaxed);
+                let serial = self.kept.lock().share(sender.clone(), room, Instant::now());
+                Ok(Way::Stream(self.stream(sender, serial), false))
+            }
+            Err(error) => {
+                self.failures.fetch_add(1, Ordering::Relaxed);
+                Err(error)
+            }
+        };
+        drop(turn);
+        way
     }
 
-    async fn send_on(
+    fn stream(self: &Arc<Self>, sender: Sender, serial: Serial) -> Stream {
+        Stream {
+            site: self.clone(),
+            sender,
+            serial,
+        }
+    }
+
+    async fn send_on(self: &Arc<Self>, way: Way, call: Call) -> Result<Answer, Missed> {
+        let answer = match way {
+            Way::Connection(connection, _) => self.send_alone(connection, call).await,
+            Way::Stream(stream, _) => self.send_shared(stream, call).await,
+        };
+        match answer {
+            Ok(answer) if answer.status() == StatusCode::SWITCHING_PROTOCOLS => {
+                Err(Missed::for_good("switched protocols unasked"))
+            }
+            // How the client is answered does not depend on how the provider was asked.
+            Ok(mut answer) => {
+                *answer.version_mut() = Version::HTTP_11;
+                Ok(answer)
+            }
+            Err(missed) => Err(missed),
+        }
+    }
+
+    async fn send_alone(
         self: &Arc<Self>,
         mut connection: Connection,
         mut call: Call,
     ) -> Result<Answer, Missed> {
-        if self.hop.is_some() && self.endpoint.scheme != Scheme::Https {
-            proxy::make_absolute(&mut call, &self.endpoint.authority);
+        if let Some(hop) = &self.hop
+            && self.endpoint.scheme != Scheme::Https
+        {
+            proxy::make_absolute(&mut call, &self.endpoint.authority, hop);
         }
         connection.begin();
         match connection.sender.try_send_request(call).await {
@@ -162,105 +266,134 @@ impl Site {
                     connection,
                     site: self.clone(),
                 };
-                Ok(response.map(|incoming| UpstreamBody::http(incoming, Some(lease))))
+                Ok(response.map(|incoming| UpstreamBody::http(incoming, Hold::Connection(lease))))
             }
-            Err(failed) => Err(Missed {
-                error: failed.into_error(),
-                heard: connection.has_heard(),
-            }),
+            Err(mut failed) => {
+                // Handed back: not a byte of it was written, whatever the provider said before.
+                let untouched = failed.take_message().is_some() || !connection.has_heard();
+                Err(Missed {
+                    error: failed.into_error().into(),
+                    after: untouched.then(|| self.kept.lock().newest()),
+                })
+            }
         }
     }
 
-    /// Sends a call over an HTTP/2 connection. A connection that was going away is replaced once.
     async fn send_shared(
         self: &Arc<Self>,
-        mut sender: http2::SendRequest<Outgoing>,
+        mut stream: Stream,
         mut call: Call,
-        connect_timeout: Duration,
-        reused: bool,
-    ) -> Result<Answer, TransportError> {
+    ) -> Result<Answer, Missed> {
         proxy::make_http2(&mut call, &self.endpoint);
-        let spare = reused.then(|| call.clone());
-        match sender.try_send_request(call).await {
-            Ok(response) => Ok(response.map(|incoming| UpstreamBody::http(incoming, None))),
-            Err(mut failed) => {
-                // Handed back unsent, or refused by a peer that was going away: safe to send again.
-                let unsent = failed.take_message();
-                let again = if reused {
-                    unsent.or(spare.filter(|_| refused_by_peer(failed.error())))
-                } else {
-                    None
-                };
-                match again {
-                    Some(call) => {
-                        *self.shared.lock() = None;
-                        self.send_fresh(call, connect_timeout).await
-                    }
-                    None => Err(TransportError::Broken(failed.into_error().into())),
-                }
+        match stream.sender.try_send_request(call).await {
+            Ok(response) => {
+                Ok(response.map(|incoming| UpstreamBody::http(incoming, Hold::Stream(stream))))
+            }
+            Err(failed) => {
+                let error = failed.into_error();
+                let retire = || self.kept.lock().retire(stream.serial, Instant::now());
+                Err(Missed {
+                    after: (!is_answer(&error)).then(retire),
+                    error: error.into(),
+                })
             }
         }
     }
 
-    /// The most recently used connection that is still alive, if one is kept.
-    async fn take(&self) -> Option<Connection> {
-        loop {
-            let idle = self.idle.lock().pop()?;
-            if idle.since.elapsed() > self.keeping.idle_timeout {
-                // What lies below is older still.
-                self.idle.lock().clear();
-                return None;
-            }
-            // The connection's own task may still be noting the end of the last response.
-            for _ in 0..3 {
-                if idle.connection.sender.is_closed() || idle.connection.sender.is_ready() {
-                    break;
-                }
-                tokio::task::yield_now().await;
-            }
-            if idle.connection.sender.is_ready() && !idle.connection.sender.is_closed() {
-                return Some(idle.connection);
-            }
-        }
+    /// Whether connections are kept at all.
+    pub(super) fn keeps(&self) -> bool {
+        self.keeping.max_idle_per_host > 0
     }
 
     /// Keeps a connection whose response has been read to its end.
-    pub(super) fn keep(&self, connection: Connection) {
-        if connection.sender.is_closed() || self.keeping.max_idle_per_host == 0 {
-            return;
+    pub(super) fn keep(self: &Arc<Self>, connection: Connection) {
+        let unattended = self.kept.lock().keep(connection, Instant::now());
+        if unattended {
+            self.attend();
         }
-        let now = Instant::now();
-        let mut idle = self.idle.lock();
-        let oldest = idle.first().map(|first| now.duration_since(first.since));
-        if oldest.is_some_and(|age| age > self.keeping.idle_timeout) {
-            idle.retain(|kept| now.duration_since(kept.since) <= self.keeping.idle_timeout);
-        }
-        if idle.len() >= self.keeping.max_idle_per_host {
-            idle.remove(0);
-        }
-        idle.push(Idle {
-            connection,
-            since: now,
+    }
+
+    /// How many connections are idle.
+    #[cfg(test)]
+    pub(super) fn idle(&self) -> usize {
+        self.kept.lock().idle()
+    }
+
+    /// Closes connections when they have been idle for too long, as long as there are any.
+    fn attend(self: &Arc<Self>) {
+        let site = Arc::downgrade(self);
+        let mut look = Instant::now() + self.keeping.idle_timeout;
+        task::spawn(async move {
+            loop {
+                tokio::time::sleep_until(look).await;
+                let Some(site) = site.upgrade() else {
+                    return;
+                };
+                let Some(next) = site.kept.lock().expire(Instant::now()) else {
+                    return;
+                };
+                look = next;
+            }
         });
     }
 }
 
-/// A send on an HTTP/1.1 connection that brought no response head.
-struct Missed {
-    error: hyper::Error,
-    /// Some byte of a response had arrived: the provider may have acted on the request.
-    heard: bool,
+/// What a call is sent over, and whether other calls were before.
+enum Way {
+    Connection(Connection, bool),
+    Stream(Stream, bool),
 }
 
-/// True when the peer says that it did not process the request (RFC 9113, 8.7).
-fn refused_by_peer(error: &hyper::Error) -> bool {
+impl Way {
+    fn is_used(&self) -> bool {
+        match self {
+            Self::Connection(_, used) | Self::Stream(_, used) => *used,
+        }
+    }
+}
+
+/// A place on a shared connection, held until the response body has ended or is dropped.
+#[derive(Debug)]
+pub(super) struct Stream {
+    site: Arc<Site>,
+    sender: Sender,
+    serial: Serial,
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let unattended = self.site.kept.lock().leave(self.serial, Instant::now());
+        // Without a runtime there are no connections left to close either.
+        if unattended && tokio::runtime::Handle::try_current().is_ok() {
+            self.site.attend();
+        }
+    }
+}
+
+/// A call that brought no response head.
+struct Missed {
+    error: Box<dyn std::error::Error + Send + Sync>,
+    /// Nothing of an answer had arrived: on a used connection the provider may have closed it before it saw the call, which can be
+    /// sent again over a connection made after this one.
+    after: Option<Serial>,
+}
+
+impl Missed {
+    fn for_good(error: &str) -> Self {
+        Self {
+            error: error.into(),
+            after: None,
+        }
+    }
+}
+
+/// True when an HTTP/2 stream was ended by itself, its connection living on: the peer's answer, or what came of it. A refused
+/// stream is none (RFC 9113, 8.7).
+fn is_answer(error: &hyper::Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if let Some(h2) = error.downcast_ref::<h2::Error>() {
-            return h2.reason() == Some(h2::Reason::REFUSED_STREAM)
-                || (h2.is_go_away()
-                    && h2.is_remote()
-                    && h2.reason() == Some(h2::Reason::NO_ERROR));
+            return h2.is_reset() && h2.reason() != Some(h2::Reason::REFUSED_STREAM);
         }
         cause = error.source();
     }

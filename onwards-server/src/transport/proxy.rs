@@ -1,4 +1,7 @@
 //! Forward proxies between the gateway and its providers: used only when the configuration says so.
+//!
+//! A proxy that was configured but cannot be used is never gone around: whoever asks for a proxy may have no other way out
+//! that is allowed.
 
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Uri, header};
@@ -9,24 +12,33 @@ use onwards_config::{HttpEndpoint, Proxy, Scheme as UrlScheme};
 use super::Call;
 
 /// The proxy in front of one destination.
-pub(crate) struct Hop {
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Hop {
+    pub(super) via: Via,
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) credentials: Option<HeaderValue>,
 }
 
+/// How a proxy is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Via {
+    Plain,
+    Tls,
+    /// Not at all: its URL or its protocol is none that is known here.
+    Unusable,
+}
+
 impl std::fmt::Debug for Hop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let credentials = match self.credentials {
+            Some(_) => "with credentials",
+            None => "open",
+        };
         write!(
             f,
-            "{}:{} ({})",
-            self.host,
-            self.port,
-            if self.credentials.is_some() {
-                "with credentials"
-            } else {
-                "open"
-            }
+            "{:?} {}:{} {credentials}",
+            self.via, self.host, self.port
         )
     }
 }
@@ -34,47 +46,73 @@ impl std::fmt::Debug for Hop {
 impl Hop {
     /// The proxy that the configuration puts in front of an address: none, the environment's, or a fixed one.
     pub(super) fn towards(endpoint: &HttpEndpoint, proxy: &Proxy) -> Option<Self> {
-        let matcher = match proxy {
-            Proxy::FromEnvironment => Matcher::from_env(),
+        let destination: Uri = format!("{}://{}/", endpoint.scheme.as_str(), endpoint.authority)
+            .parse()
+            .ok()?;
+        match proxy {
+            Proxy::FromEnvironment => Self::by(&Matcher::from_env(), &destination),
             Proxy::Fixed {
                 http,
                 https,
                 no_proxy,
             } => {
-                let mut rule = Matcher::builder();
-                if let Some(http) = http {
-                    rule = rule.http(http.expose().to_owned());
-                }
-                if let Some(https) = https {
-                    rule = rule.https(https.expose().to_owned());
-                }
-                rule.no(no_proxy.join(",")).build()
+                let url = match endpoint.scheme {
+                    UrlScheme::Http => http.as_ref()?,
+                    UrlScheme::Https => https.as_ref()?,
+                };
+                let direct = no_proxy.join(",");
+                let only = |url: &str| Matcher::builder().all(url).no(direct.as_str()).build();
+                // What is left when the URL says nothing to the matcher is told from an exception by a URL that does.
+                Self::by(&only(url.expose()), &destination).or_else(|| {
+                    only("http://proxy")
+                        .intercept(&destination)
+                        .map(|_| Self::unusable())
+                })
             }
-        };
-        let destination: Uri = format!("{}://{}/", endpoint.scheme.as_str(), endpoint.authority)
-            .parse()
-            .ok()?;
-        let intercept = matcher.intercept(&destination)?;
+        }
+    }
+
+    /// What a matcher puts in front of an address.
+    fn by(matcher: &Matcher, destination: &Uri) -> Option<Self> {
+        let intercept = matcher.intercept(destination)?;
         let uri = intercept.uri();
-        let host = uri.host()?.trim_matches(['[', ']']).to_owned();
-        let port = uri
-            .port_u16()
-            .unwrap_or(if uri.scheme_str() == Some("https") {
-                443
-            } else {
-                80
-            });
+        let (via, port) = match uri.scheme_str() {
+            Some("http") => (Via::Plain, 80),
+            Some("https") => (Via::Tls, 443),
+            _ => return Some(Self::unusable()),
+        };
         Some(Self {
-            host,
-            port,
+            via,
+            host: uri.host()?.trim_matches(['[', ']']).to_owned(),
+            port: uri.port_u16().unwrap_or(port),
             credentials: intercept.basic_auth().cloned(),
         })
     }
+
+    fn unusable() -> Self {
+        tracing::error!("the configured proxy cannot be used: neither http nor https");
+        Self {
+            via: Via::Unusable,
+            host: String::new(),
+            port: 0,
+            credentials: None,
+        }
+    }
+
+    /// Whether the proxy itself is spoken to over TLS.
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.via == Via::Tls
+    }
 }
 
-/// Turns the request target into the absolute form that a forward proxy expects (RFC 9112, 3.2.2).
-pub(super) fn make_absolute(call: &mut Call, authority: &str) {
+/// Makes a request one that a forward proxy passes on: its target in absolute form (RFC 9112, 3.2.2), with what the proxy wants
+/// to know of us.
+pub(super) fn make_absolute(call: &mut Call, authority: &str, hop: &Hop) {
     set_origin(call, Scheme::HTTP, authority);
+    if let Some(credentials) = &hop.credentials {
+        call.headers_mut()
+            .insert(header::PROXY_AUTHORIZATION, credentials.clone());
+    }
 }
 
 /// Gives an HTTP/2 request its `:scheme` and `:authority`; `host` would say the same twice.
@@ -103,3 +141,6 @@ fn set_origin(call: &mut Call, scheme: Scheme, authority: &str) {
         *call.uri_mut() = uri;
     }
 }
+
+#[cfg(test)]
+mod tests;
