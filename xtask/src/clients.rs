@@ -38,7 +38,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }
 
     let mut total = Count::default();
-    for &strict in [false, true] {
+    for strict in [false, true] {
         let stage = Stage::set(root, &work, &server, strict)?;
         println!("clients: strict_mode {strict}, {}", stage.gateway_url);
         for test in &mut tests {
