@@ -109,7 +109,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         owns: "tasks and checks of the workspace",
         inside: &["onwards-strict", "onwards-config"],
         outside: External::Only(&["anyhow", "clap", "serde", "serde_json"]),
-        testing: External::Only(&["tempfile"]),
+        testing: External::Only(&["jsonschema", "serde_yaml_ng", "tempfile"]),
     },
     Layer {
         name: "onwards-tests",
