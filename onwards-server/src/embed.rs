@@ -133,7 +133,7 @@ impl AppState {
     ///
     /// Such answers are read whole, within the response limit, before the client gets anything. Strict mode skips the transform,
     /// since it rebuilds answers itself. It runs on the thread that serves the request, so it must not wait for anything.
-    /// [`openai_sanitizer`](crate::openai_sanitizer) makes one.
+    /// [`response_sanitizer`](crate::response_sanitizer) makes one.
     #[must_use]
     pub fn with_response_transform<F>(mut self, transform: F) -> Self
     where

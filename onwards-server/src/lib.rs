@@ -57,4 +57,4 @@ pub use embed::{AppState, BuildError, follow, metrics_router, router};
 pub use house::{House, Loaded, Settings};
 pub use metrics::FIRST_TOKEN_SECONDS_BUCKETS;
 pub use path::serve;
-pub use transform::{ResponseTransform, WholeAnswer, openai_sanitizer};
+pub use transform::{ResponseTransform, WholeAnswer, response_sanitizer};

@@ -92,6 +92,11 @@ impl Metrics {
             registry: &registry,
             prefix,
         };
+        // Series that an alert compares over time are there before the first event.
+        let config_reloads = make.counters(Name::ConfigReloads)?;
+        for result in ["ok", "error"] {
+            config_reloads.with_label_values(&[result]);
+        }
         Ok(Self {
             http: Http {
                 requests: make.counters(Name::HttpRequests)?,
@@ -117,7 +122,7 @@ impl Metrics {
             config_generation: make
                 .gauges(Name::ConfigGeneration)?
                 .with_label_values::<&str>(&[]),
-            config_reloads: make.counters(Name::ConfigReloads)?,
+            config_reloads,
             attempts: make.counters(Name::Attempts)?,
             pools: pool::Families::new(&make)?,
             registry,

@@ -57,15 +57,15 @@ impl fmt::Debug for ResponseTransform {
 /// other paths are kept. An answer that does not fit the envelope is an error.
 ///
 /// ```
-/// use onwards_server::{AppState, openai_sanitizer};
+/// use onwards_server::{AppState, response_sanitizer};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let gateway = onwards_config::read(br#"{"targets": {}}"#, &())?.gateway;
-/// let house = AppState::new(gateway).with_response_transform(openai_sanitizer()).build()?;
+/// let house = AppState::new(gateway).with_response_transform(response_sanitizer()).build()?;
 /// # drop(house);
 /// # Ok(())
 /// # }
 /// ```
-pub fn openai_sanitizer()
+pub fn response_sanitizer()
 -> impl Fn(&WholeAnswer<'_>) -> Result<Option<Bytes>, BodyError> + Send + Sync + 'static {
     |answer: &WholeAnswer<'_>| {
         if !answer.path.contains("/chat/completions") {

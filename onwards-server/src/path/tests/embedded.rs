@@ -7,7 +7,7 @@ use http::HeaderName;
 use super::*;
 use crate::embed::BuildError;
 use crate::transform::WholeAnswer;
-use crate::{ServedBy, openai_sanitizer};
+use crate::{ServedBy, response_sanitizer};
 
 const STRICT: &str = r#"{"strict_mode":true,"targets":{"m":{"url":"http://up.example"}}}"#;
 const JSON: &[(&str, &str)] = &[("content-type", "application/json; charset=utf-8")];
@@ -158,7 +158,7 @@ async fn strict_mode_skips_the_transform_and_sanitising_comes_before_it() {
 #[tokio::test]
 async fn the_sanitizer_and_an_id_go_together() {
     let stage = Stage::with(ONE, |state| {
-        state.with_response_transform(openai_sanitizer()).with_response_id_header(HeaderName::from_static("x-answer-id"))
+        state.with_response_transform(response_sanitizer()).with_response_id_header(HeaderName::from_static("x-answer-id"))
     });
     let chat = r#"{"id":"c","object":"chat.completion","created":1,"x":1,"model":"theirs","choices":[]}"#;
     let stage = stage.acts([Act::Answer(200, JSON, chat), Act::Answer(200, JSON, "[]")]);
