@@ -75,8 +75,9 @@ pub(super) fn open(
     )
 }
 
-async fn serve(args: &Serve, path: &Path, text: Vec<u8>) -> anyhow::Result<ExitCode> {
-    let house = House::new(Settings {
+/// What the flags say about every request.
+pub(super) fn settings(args: &Serve) -> Settings {
+    Settings {
         body_limit: args.body_limit,
         response_limit: args.response_limit,
         log_error_bodies: args.log_error_bodies,
@@ -84,7 +85,11 @@ async fn serve(args: &Serve, path: &Path, text: Vec<u8>) -> anyhow::Result<ExitC
         body_timeout: Duration::from_secs(args.body_timeout_secs),
         metrics_prefix: args.metrics_prefix.clone(),
         ..Settings::default()
-    })?;
+    }
+}
+
+async fn serve(args: &Serve, path: &Path, text: Vec<u8>) -> anyhow::Result<ExitCode> {
+    let house = House::new(settings(args))?;
     let applied = load(&house, &text).map_err(|problems| {
         anyhow!(
             "the targets could not be built from {}:\n{problems}",

@@ -40,13 +40,22 @@ fn the_defaults() {
         (serve.header_timeout_secs, serve.body_timeout_secs),
         (75, 60)
     );
-    let settings = crate::Settings::default();
-    assert_eq!(
-        (serve.body_limit, serve.response_limit, serve.log_error_bodies),
-        (settings.body_limit, settings.response_limit, settings.log_error_bodies)
-    );
+    let (flags, library) = (run::settings(&serve), crate::Settings::default());
+    assert_eq!(format!("{flags:?}"), format!("{library:?}"));
     assert_eq!((serve.workers, serve.log_format), (None, Format::Text));
     assert_eq!(serve.host, ["0.0.0.0".parse::<std::net::IpAddr>().unwrap()]);
+}
+
+#[test]
+fn flags_become_settings() {
+    let settings = run::settings(&serve(
+        "--body-limit 1 --response-limit 2 --sse-buffer-limit 3 --body-timeout-secs 4 --metrics-prefix five --log-error-bodies",
+    ));
+    assert_eq!(
+        (settings.body_limit, settings.response_limit, settings.sse_buffer_limit, settings.body_timeout.as_secs()),
+        (1, 2, 3, 4)
+    );
+    assert_eq!((settings.metrics_prefix.as_str(), settings.log_error_bodies), ("five", true));
 }
 
 #[test]

@@ -188,6 +188,35 @@ async fn parameters_are_refused_besides_those_of_the_configuration() {
     assert_eq!(name, "temperature");
 }
 
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.lock().extend_from_slice(line);
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn the_text_of_a_replaced_error_is_logged_only_where_that_is_asked_for() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let logs = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+    let _logging = tracing::subscriber::set_default(logs);
+    for log in [false, true] {
+        let stage = Stage::with(STRICT, |state| state.with_log_error_bodies(log))
+            .acts([Act::Answer(400, JSON, "their words")]);
+        assert_eq!(stage.post(ASKED, &[]).await.0, 400);
+        let text = String::from_utf8(std::mem::take(&mut *lines.0.lock())).unwrap();
+        assert_eq!((text.contains("bytes=11"), text.contains("their words")), (true, log), "{text}");
+    }
+}
+
 #[tokio::test]
 async fn a_response_says_who_served_it() {
     let config = TWO.replace(r#""http://b""#, r#""http://b/v1","name":"second","onwards_model":"big","trusted":true"#);
