@@ -50,9 +50,15 @@ pub(crate) fn gateway(config: spec::Config, reading: &Reading<'_>) -> Gateway {
     let targets: BTreeMap<String, Target> = targets.collect();
     let enforced = config.batch_inflight_enforce.unwrap_or(false);
     let unenforced = targets.iter().filter(|_| !enforced);
-    for (alias, limit) in unenforced.filter_map(|(alias, target)| Some((alias, target.default.batch_inflight_limit?))) {
-        let path = root.member("targets").member(alias).member("batch_inflight_limit");
-        let expected = "`batch_inflight_enforce` at the top of the file: without it the limit has no effect";
+    for (alias, limit) in
+        unenforced.filter_map(|(alias, target)| Some((alias, target.default.batch_inflight_limit?)))
+    {
+        let path = root
+            .member("targets")
+            .member(alias)
+            .member("batch_inflight_limit");
+        let expected =
+            "`batch_inflight_enforce` at the top of the file: without it the limit has no effect";
         reading.warn(&path, limit.to_string(), expected);
     }
     Gateway {

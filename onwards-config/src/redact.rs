@@ -61,7 +61,10 @@ pub fn redacted(gateway: &Gateway) -> Value {
                 .as_ref()
                 .map(|name| name.as_str().into()),
         ),
-        ("batch_inflight_enforce", Some(gateway.batch_inflight_enforce.into())),
+        (
+            "batch_inflight_enforce",
+            Some(gateway.batch_inflight_enforce.into()),
+        ),
         (
             "first_token_timeout_ms",
             gateway.first_token_timeout.map(milliseconds),

@@ -22,7 +22,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut client = TcpStream::connect(listener.local_addr()?).await?;
     let body = r#"{"model":"demo","messages":[{"role":"user","content":"hello"}]}"#;
     let head = "POST /ai/v1/chat/completions HTTP/1.1\r\nhost: app\r\nconnection: close\r\n";
-    client.write_all(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes()).await?;
+    client
+        .write_all(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes())
+        .await?;
 
     let mut answer = String::new();
     tokio::select! {

@@ -45,7 +45,10 @@ impl Drop for Admission {
 
 impl fmt::Debug for Admission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Admission").field("spent", &self.taken.is_none()).field("counted", &self.held.2.is_some()).finish()
+        f.debug_struct("Admission")
+            .field("spent", &self.taken.is_none())
+            .field("counted", &self.held.2.is_some())
+            .finish()
     }
 }
 
@@ -62,7 +65,10 @@ impl Default for Counters {
     /// Counts of this process.
     fn default() -> Self {
         let local = Arc::new(onwards_limits::Counts::default());
-        Self { accounts: local.clone(), batch: local }
+        Self {
+            accounts: local.clone(),
+            batch: local,
+        }
     }
 }
 
@@ -85,14 +91,29 @@ pub(crate) async fn admit(
 ) -> Result<Admission, Refusal> {
     let place = enter(counters, snapshot, identity, facts).await?;
     let (pool, caller) = (&identity.pool, identity.caller.as_deref());
-    let buckets = [caller.and_then(|caller| caller.bucket.clone()), pool.bucket.clone()];
+    let buckets = [
+        caller.and_then(|caller| caller.bucket.clone()),
+        pool.bucket.clone(),
+    ];
     take_all(buckets.iter().flatten().map(Arc::as_ref), now)
         .map_err(|refused| Refusal::RateLimited { wait: refused.wait })?;
-    let mut admission = Admission { taken: Some(buckets), held: (None, None, place) };
+    let mut admission = Admission {
+        taken: Some(buckets),
+        held: (None, None, place),
+    };
     let at_capacity = || Refusal::AtConcurrency;
-    admission.held.0 = Some(pool.slots.try_enter(pool.concurrency_limit).ok_or_else(at_capacity)?);
+    admission.held.0 = Some(
+        pool.slots
+            .try_enter(pool.concurrency_limit)
+            .ok_or_else(at_capacity)?,
+    );
     if let Some(caller) = caller {
-        admission.held.1 = Some(caller.slots.try_enter(caller.concurrency_limit).ok_or_else(at_capacity)?);
+        admission.held.1 = Some(
+            caller
+                .slots
+                .try_enter(caller.concurrency_limit)
+                .ok_or_else(at_capacity)?,
+        );
     }
     Ok(admission)
 }
@@ -107,20 +128,41 @@ async fn enter(
     let alias = &identity.alias;
     let name = alias.name.as_str();
     if facts.is_dispatched() {
-        let Some(limit) = alias.batch_inflight_limit.filter(|_| snapshot.enforces_batch) else { return Ok(None) };
+        let Some(limit) = alias
+            .batch_inflight_limit
+            .filter(|_| snapshot.enforces_batch)
+        else {
+            return Ok(None);
+        };
         return match counters.batch.enter(BATCH_SCOPE, name, limit).await {
             Answer::Counted(guard) => Ok(Some(guard)),
             Answer::Uncounted => Ok(None),
-            Answer::Refused => Err(Refusal::BatchCapacity { alias: name.to_owned(), limit }),
+            Answer::Refused => Err(Refusal::BatchCapacity {
+                alias: name.to_owned(),
+                limit,
+            }),
         };
     }
-    let Some(account) = identity.caller.as_deref().and_then(|caller| caller.account()) else { return Ok(None) };
-    let Some(limit) = alias.account_inflight_limits.get(account).copied().or(alias.inflight_limit) else {
+    let Some(account) = identity
+        .caller
+        .as_deref()
+        .and_then(|caller| caller.account())
+    else {
+        return Ok(None);
+    };
+    let Some(limit) = alias
+        .account_inflight_limits
+        .get(account)
+        .copied()
+        .or(alias.inflight_limit)
+    else {
         return Ok(None);
     };
     match counters.accounts.enter(account, name, limit).await {
         Answer::Counted(guard) => Ok(Some(guard)),
         Answer::Uncounted => Ok(None),
-        Answer::Refused => Err(Refusal::AtInflight { alias: name.to_owned() }),
+        Answer::Refused => Err(Refusal::AtInflight {
+            alias: name.to_owned(),
+        }),
     }
 }

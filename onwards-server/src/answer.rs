@@ -75,7 +75,10 @@ pub(crate) enum Opened {
     /// Can be sent.
     Ready(Response<Body>),
     /// A 2xx that carries an error; what can be sent if no other provider is asked.
-    Embedded { status: u16, response: Response<Body> },
+    Embedded {
+        status: u16,
+        response: Response<Body>,
+    },
     /// A 2xx without any content.
     Empty,
     /// An answer that does not fit the contract: nothing of it may be shown.
@@ -137,7 +140,9 @@ impl Cleaning {
     ) -> Opened {
         let success = answer.status().is_success();
         match self {
-            Self::Strict(contract) if success => contract.strict(answer, provider, settings, look).await,
+            Self::Strict(contract) if success => {
+                contract.strict(answer, provider, settings, look).await
+            }
             Self::Strict(_) if !provider.trusted => {
                 Opened::Ready(error::standardised(answer, settings).await)
             }
@@ -179,19 +184,36 @@ impl Contract {
         let cleaner = Cleaner::new(self.endpoint, &self.context(provider.trusted, 0));
         if streamed {
             let rewriter = Rewriter::strict(cleaner, self, provider.trusted);
-            let mut stream = CleanStream::new(body, rewriter, settings.sse_buffer_limit, provider.idle_timeout);
+            let mut stream = CleanStream::new(
+                body,
+                rewriter,
+                settings.sse_buffer_limit,
+                provider.idle_timeout,
+            );
             head.headers.remove(header::CONTENT_LENGTH);
             stream.observe(look.observation.take());
             return peek::open(stream, head, look).await;
         }
         let body = Body::upstream(body, provider.idle_timeout);
         match unary::plain(body, encoding, settings).await {
-            Ok(text) => unary::strict(&cleaner, head, &text, provider.trusted, self.id.as_ref(), look),
+            Ok(text) => unary::strict(
+                &cleaner,
+                head,
+                &text,
+                provider.trusted,
+                self.id.as_ref(),
+                look,
+            ),
             Err(error) => Opened::Unreadable(error),
         }
     }
 
-    async fn sanitized(&self, answer: Answer, provider: &Arc<Provider>, settings: &Settings) -> Opened {
+    async fn sanitized(
+        &self,
+        answer: Answer,
+        provider: &Arc<Provider>,
+        settings: &Settings,
+    ) -> Opened {
         let (mut head, body) = answer.into_parts();
         let encoding = Encoding::of(&head.headers);
         let streamed = is_event_stream(&head.headers);
@@ -203,7 +225,12 @@ impl Contract {
         let cleaner = Cleaner::sanitizer(&self.context(true, self.now));
         if streamed {
             let rewriter = Rewriter::sanitized(cleaner);
-            let stream = CleanStream::new(body, rewriter, settings.sse_buffer_limit, provider.idle_timeout);
+            let stream = CleanStream::new(
+                body,
+                rewriter,
+                settings.sse_buffer_limit,
+                provider.idle_timeout,
+            );
             head.headers.remove(header::CONTENT_LENGTH);
             return Opened::Ready(Response::from_parts(head, Body::clean(stream)));
         }
@@ -215,7 +242,12 @@ impl Contract {
     }
 
     fn context(&self, trusted: bool, created: u64) -> Context<'_> {
-        Context { model: &self.model, unique: &self.unique, created, trusted }
+        Context {
+            model: &self.model,
+            unique: &self.unique,
+            created,
+            trusted,
+        }
     }
 }
 
@@ -251,16 +283,26 @@ fn allowed(provider: &HeaderMap) -> HeaderMap {
 }
 
 fn is_event_stream(headers: &HeaderMap) -> bool {
-    headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|value| {
-        let kind = value.split(';').next().unwrap_or_default().trim();
-        kind.eq_ignore_ascii_case("text/event-stream")
-    })
+    headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| {
+            let kind = value.split(';').next().unwrap_or_default().trim();
+            kind.eq_ignore_ascii_case("text/event-stream")
+        })
 }
 
 /// A response of JSON text with the headers that go with it.
-fn json(status: StatusCode, mut headers: HeaderMap, text: impl Into<bytes::Bytes>) -> Response<Body> {
+fn json(
+    status: StatusCode,
+    mut headers: HeaderMap,
+    text: impl Into<bytes::Bytes>,
+) -> Response<Body> {
     let text = text.into();
-    headers.insert(header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    headers.insert(
+        header::CONTENT_TYPE,
+        http::HeaderValue::from_static("application/json"),
+    );
     headers.insert(header::CONTENT_LENGTH, text.len().into());
     let mut response = Response::new(Body::full(text));
     *response.status_mut() = status;

@@ -46,7 +46,10 @@ pub(crate) struct Committed {
 impl Uncommitted {
     /// The point of no return.
     fn commit(self, provider: &Arc<Provider>) -> Committed {
-        let Self { mut response, permit } = self;
+        let Self {
+            mut response,
+            permit,
+        } = self;
         response.extensions_mut().insert(ServedBy(provider.clone()));
         Committed { response, permit }
     }
@@ -89,7 +92,10 @@ pub(crate) async fn until_committed(
         if progress.refuses_model_of(plan, provider) {
             continue; // counts against the budget, so that the loop ends
         }
-        if !progress.wait(house, pool, provider, facts.attempts > 0).await {
+        if !progress
+            .wait(house, pool, provider, facts.attempts > 0)
+            .await
+        {
             break;
         }
         let Some(permit) = provider.slots.try_enter(provider.concurrency_limit) else {
@@ -103,7 +109,14 @@ pub(crate) async fn until_committed(
                 admission.spend();
                 facts.attempt(provider);
                 let may_go_on = candidates.attempts_left() > 0 && pool.providers.len() > 1;
-                Attempt { house, plan, provider, may_go_on }.make(call, permit, facts).await
+                Attempt {
+                    house,
+                    plan,
+                    provider,
+                    may_go_on,
+                }
+                .make(call, permit, facts)
+                .await
             }
         };
         match verdict {
@@ -137,8 +150,15 @@ struct Progress {
 
 impl Progress {
     fn new(pool: &Pool) -> Self {
-        let waits = pool.backoff.map(|backoff| backoff.waits(pool.fallback.max_total_backoff));
-        Self { waits, paused: Duration::ZERO, last: None, aside: None }
+        let waits = pool
+            .backoff
+            .map(|backoff| backoff.waits(pool.fallback.max_total_backoff));
+        Self {
+            waits,
+            paused: Duration::ZERO,
+            last: None,
+            aside: None,
+        }
     }
 
     fn set_aside(&mut self, answer: Uncommitted, provider: &Arc<Provider>) {
@@ -147,7 +167,9 @@ impl Progress {
 
     /// True for a provider that would be sent the model that has rejected the prompt.
     fn refuses_model_of(&self, plan: &Plan<'_>, provider: &Provider) -> bool {
-        self.aside.as_ref().is_some_and(|(_, rejected)| plan.same_model(rejected, provider))
+        self.aside
+            .as_ref()
+            .is_some_and(|(_, rejected)| plan.same_model(rejected, provider))
     }
 
     /// Waits before an attempt: the pause that the provider asked for, and the pool's backoff after a failure. Holds no
@@ -157,7 +179,11 @@ impl Progress {
         if let Some(until) = pool.pause_of(provider, now) {
             let wait = until.saturating_sub(now);
             let spent = self.paused + self.waits.as_ref().map_or(Duration::ZERO, Waits::waited);
-            if pool.fallback.max_total_backoff.is_none_or(|most| spent + wait > most) {
+            if pool
+                .fallback
+                .max_total_backoff
+                .is_none_or(|most| spent + wait > most)
+            {
                 self.last = Some(Fault::Paused);
                 return false;
             }
@@ -166,7 +192,9 @@ impl Progress {
             house.metrics().retried();
             return true;
         }
-        let Some(waits) = self.waits.as_mut().filter(|_| again) else { return true };
+        let Some(waits) = self.waits.as_mut().filter(|_| again) else {
+            return true;
+        };
         let Some(wait) = waits.next(fastrand::u64(..)) else {
             house.metrics().retry_budget_exhausted();
             return false;
@@ -182,7 +210,9 @@ impl Progress {
             return Ok(answer.commit(&provider));
         }
         let earliest = plan.pool.earliest(house.now());
-        Err(self.last.map_or(Refusal::AllAtCapacity, |fault| exhausted(&fault, &plan.egress, earliest)))
+        Err(self.last.map_or(Refusal::AllAtCapacity, |fault| {
+            exhausted(&fault, &plan.egress, earliest)
+        }))
     }
 }
 
@@ -199,18 +229,38 @@ impl Attempt<'_> {
     /// Sends the call, waits for the head of its answer, and looks into it as far as the plan wants it.
     async fn make(self, call: Call, permit: Permit, facts: &mut Facts) -> Verdict {
         let Self { plan, provider, .. } = self;
-        let preferred = plan.pool.providers.first().is_some_and(|first| Arc::ptr_eq(first, provider));
+        let preferred = plan
+            .pool
+            .providers
+            .first()
+            .is_some_and(|first| Arc::ptr_eq(first, provider));
         let begun = Instant::now();
         let mut look = Look {
             begun,
-            deadline: plan.steering.first_token.filter(|_| self.may_go_on).map(|limit| begun + limit),
-            observation: plan.steering.observed.as_ref().filter(|_| preferred).map(|share| share.observe(begun)),
+            deadline: plan
+                .steering
+                .first_token
+                .filter(|_| self.may_go_on)
+                .map(|limit| begun + limit),
+            observation: plan
+                .steering
+                .observed
+                .as_ref()
+                .filter(|_| preferred)
+                .map(|share| share.observe(begun)),
             first_frame: None,
         };
-        let mut open = Open { provider, outcome: Attempted::Cancelled };
+        let mut open = Open {
+            provider,
+            outcome: Attempted::Cancelled,
+        };
         let verdict = self.judge(call, permit, &mut look, &mut open, facts).await;
         let series = plan.alias.series(plan.pool);
-        let role = if preferred { Role::Preferred } else { Role::Alternate };
+        let role = if preferred {
+            Role::Preferred
+        } else {
+            Role::Alternate
+        };
         if let Some(elapsed) = look.first_frame {
             series.first_token(role).observe(elapsed.as_secs_f64());
         }
@@ -239,18 +289,30 @@ impl Attempt<'_> {
             Err(fault) => return after(fault, self.plan.pool, true),
         };
         self.note_pause(&answer);
-        if let Some(observation) = look.observation.as_mut().filter(|_| !answer.status().is_success()) {
+        if let Some(observation) = look
+            .observation
+            .as_mut()
+            .filter(|_| !answer.status().is_success())
+        {
             observation.status(answer.status().as_u16());
         }
         match self.by_status(answer).await {
             ByStatus::Next(fault) => Verdict::Next(fault),
             ByStatus::Open(answer) => {
-                let opened = self.plan.egress.open(answer, self.provider, &self.house.settings, look).await;
+                let opened = self
+                    .plan
+                    .egress
+                    .open(answer, self.provider, &self.house.settings, look)
+                    .await;
                 open.outcome = open.outcome.refined(&opened);
                 self.by_content(opened, permit)
             }
             ByStatus::OtherModel(answer) => {
-                let opened = self.plan.egress.open(answer, self.provider, &self.house.settings, look).await;
+                let opened = self
+                    .plan
+                    .egress
+                    .open(answer, self.provider, &self.house.settings, look)
+                    .await;
                 match self.by_content(opened, permit) {
                     Verdict::Deliver(answer) => Verdict::OtherModel(answer),
                     verdict => verdict,
@@ -262,18 +324,23 @@ impl Attempt<'_> {
     /// Sends one call and waits for the head of its answer, no longer than the provider, or its first token, may take.
     async fn send(&self, call: Call, deadline: Option<Instant>) -> Result<Answer, Fault> {
         let provider = self.provider;
-        let sending = provider.destination.clone().send(call, provider.connect_timeout);
+        let sending = provider
+            .destination
+            .clone()
+            .send(call, provider.connect_timeout);
         let sending = async {
             match provider.request_timeout {
                 None => Ok(sending.await?),
-                Some(limit) => {
-                    Ok(tokio::time::timeout(limit, sending).await.map_err(|_| Fault::Timeout)??)
-                }
+                Some(limit) => Ok(tokio::time::timeout(limit, sending)
+                    .await
+                    .map_err(|_| Fault::Timeout)??),
             }
         };
         let answer = match deadline {
             None => sending.await,
-            Some(deadline) => timeout_at(deadline, sending).await.unwrap_or(Err(Fault::FirstToken)),
+            Some(deadline) => timeout_at(deadline, sending)
+                .await
+                .unwrap_or(Err(Fault::FirstToken)),
         }?;
         if answer.status().is_informational() {
             // No upgrade was asked for, so no other protocol can follow.
@@ -285,7 +352,8 @@ impl Attempt<'_> {
     /// Remembers a pause that an overloaded or failing provider asks for.
     fn note_pause(&self, answer: &Answer) {
         let status = answer.status();
-        if !self.plan.pool.fallback.enabled || !(status.as_u16() == 429 || status.is_server_error()) {
+        if !self.plan.pool.fallback.enabled || !(status.as_u16() == 429 || status.is_server_error())
+        {
             return;
         }
         if let Some(wait) = asked(answer.headers(), SystemTime::now()) {
@@ -297,7 +365,9 @@ impl Attempt<'_> {
     async fn by_status(&self, answer: Answer) -> ByStatus {
         let fallback = &self.plan.pool.fallback;
         let status = answer.status().as_u16();
-        let realtime = self.plan.steering.realtime && self.may_go_on && listed(&fallback.realtime_on_status, status);
+        let realtime = self.plan.steering.realtime
+            && self.may_go_on
+            && listed(&fallback.realtime_on_status, status);
         if !fallback.enabled || !(realtime || listed(&fallback.on_status, status)) {
             return ByStatus::Open(answer);
         }
@@ -383,7 +453,11 @@ fn listed(patterns: &[StatusPattern], status: u16) -> bool {
 }
 
 /// The next provider of the pool to try.
-fn next<'a>(candidates: &mut Candidates<'_>, pool: &'a Pool, house: &House) -> Option<&'a Arc<Provider>> {
+fn next<'a>(
+    candidates: &mut Candidates<'_>,
+    pool: &'a Pool,
+    house: &House,
+) -> Option<&'a Arc<Provider>> {
     let now = house.now();
     let index = candidates.next(&View { pool, now }, now, fastrand::u64(..))?;
     pool.providers.get(index)
@@ -398,7 +472,10 @@ struct View<'a> {
 impl LoadView for View<'_> {
     fn load(&self, provider: usize) -> Load {
         let Some(provider) = self.pool.providers.get(provider) else {
-            return Load { open: false, ..Load::default() };
+            return Load {
+                open: false,
+                ..Load::default()
+            };
         };
         Load {
             in_flight: provider.slots.in_use(),
@@ -410,22 +487,37 @@ impl LoadView for View<'_> {
 
 /// A token of the provider's own rate limit (spec E.3).
 fn take_token(house: &House, provider: &Provider) -> Result<(), Fault> {
-    let Some(bucket) = &provider.bucket else { return Ok(()) };
-    bucket.take(house.now()).map_err(|refused| Fault::RateLimited { wait: refused.wait() })
+    let Some(bucket) = &provider.bucket else {
+        return Ok(());
+    };
+    bucket
+        .take(house.now())
+        .map_err(|refused| Fault::RateLimited {
+            wait: refused.wait(),
+        })
 }
 
 /// What a fault means: another provider, where the pool fails over at all and this fault is a reason to.
 fn after(fault: Fault, pool: &Pool, reason: bool) -> Verdict {
-    if pool.fallback.enabled && reason { Verdict::Next(fault) } else { Verdict::Stop(fault) }
+    if pool.fallback.enabled && reason {
+        Verdict::Next(fault)
+    } else {
+        Verdict::Stop(fault)
+    }
 }
 
 /// How the client learns that no provider answered (spec F.6, and a 429 where limits were the last word). `earliest` is the
 /// shortest of the pauses that providers of the pool have asked for.
 fn exhausted(last: &Fault, egress: &Egress, earliest: Option<Duration>) -> Refusal {
     match last {
-        Fault::Status(status) if status.as_u16() == 429 => Refusal::UpstreamLimited { wait: earliest },
+        Fault::Status(status) if status.as_u16() == 429 => {
+            Refusal::UpstreamLimited { wait: earliest }
+        }
         Fault::Paused => Refusal::UpstreamLimited { wait: earliest },
-        Fault::Transport(_) | Fault::UnexpectedSwitch | Fault::Status(_) | Fault::PromptRejected => Refusal::BadGateway,
+        Fault::Transport(_)
+        | Fault::UnexpectedSwitch
+        | Fault::Status(_)
+        | Fault::PromptRejected => Refusal::BadGateway,
         Fault::Timeout | Fault::FirstToken => Refusal::GatewayTimeout,
         Fault::Embedded(_) | Fault::Empty => Refusal::Unavailable,
         Fault::Malformed if egress.is_strict() => Refusal::Malformed,

@@ -69,7 +69,11 @@ impl Body {
 
     /// A provider's stream, rebuilt event by event.
     pub(crate) fn clean(stream: CleanStream) -> Self {
-        Self { source: Source::Clean(Box::new(stream)), closing: None, bytes: 0 }
+        Self {
+            source: Source::Clean(Box::new(stream)),
+            closing: None,
+            bytes: 0,
+        }
     }
 
     /// Attaches what lasts to the end of the body.

@@ -11,10 +11,12 @@ use std::task::Poll;
 /// what they hold when they are dropped, as they are here.
 pub(crate) async fn contained<F: Future>(future: F) -> Option<F::Output> {
     let mut future = pin!(future);
-    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-        Ok(polled) => polled.map(Some),
-        Err(_panic) => Poll::Ready(None),
-    })
+    poll_fn(
+        |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+            Ok(polled) => polled.map(Some),
+            Err(_panic) => Poll::Ready(None),
+        },
+    )
     .await
 }
 

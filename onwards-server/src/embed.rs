@@ -11,8 +11,8 @@ use http::HeaderName;
 use onwards_config::{Gateway, Problems};
 use onwards_limits::Counter;
 
-use crate::body::BodyError;
 use crate::admit::Counters;
+use crate::body::BodyError;
 use crate::house::{House, Settings};
 use crate::metrics::BadPrefix;
 use crate::shutdown::Readiness;
@@ -111,8 +111,13 @@ impl AppState {
     /// are those of the catalog in `onwards_strict::catalog`; [`build`](Self::build) fails for another one. They stay over
     /// later configurations.
     #[must_use]
-    pub fn with_rejected_params(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.settings.rejected_params.extend(names.into_iter().map(Into::into));
+    pub fn with_rejected_params(
+        mut self,
+        names: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.settings
+            .rejected_params
+            .extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -217,13 +222,20 @@ impl AppState {
 pub fn router(house: Arc<House>) -> Router {
     Router::new().fallback(move |request: Request| {
         let house = house.clone();
-        async move { path::serve(&house, request).await.map(axum::body::Body::new) }
+        async move {
+            path::serve(&house, request)
+                .await
+                .map(axum::body::Body::new)
+        }
     })
 }
 
 /// `/metrics`, `/healthz` and `/readyz`, for a port that clients do not reach. An embedder's readiness is always good.
 pub fn metrics_router(house: &House) -> Router {
-    ops::router(Some(house.metrics().registry().clone()), Readiness::default())
+    ops::router(
+        Some(house.metrics().registry().clone()),
+        Readiness::default(),
+    )
 }
 
 /// Follows a source of configurations, for example a control plane, until it ends. A configuration that does not
@@ -232,8 +244,14 @@ pub async fn follow(house: &House, source: impl Stream<Item = Gateway>) {
     let mut source = std::pin::pin!(source);
     while let Some(gateway) = std::future::poll_fn(|cx| source.as_mut().poll_next(cx)).await {
         match house.apply(gateway, Vec::new()) {
-            Ok(loaded) => tracing::info!(generation = loaded.generation, targets = loaded.targets, "configuration in force"),
-            Err(problems) => tracing::error!(%problems, "configuration refused: the one before stays"),
+            Ok(loaded) => tracing::info!(
+                generation = loaded.generation,
+                targets = loaded.targets,
+                "configuration in force"
+            ),
+            Err(problems) => {
+                tracing::error!(%problems, "configuration refused: the one before stays")
+            }
         }
     }
 }

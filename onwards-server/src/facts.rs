@@ -59,7 +59,11 @@ impl Facts {
         Self {
             verb,
             route,
-            traffic: if dispatched { Traffic::Dispatched } else { Traffic::Realtime },
+            traffic: if dispatched {
+                Traffic::Dispatched
+            } else {
+                Traffic::Realtime
+            },
             arrived: Instant::now(),
             request_id: request_id(&head.headers),
             alias: None,
@@ -125,7 +129,8 @@ impl Facts {
         let model = self.model();
         for name in names {
             let action = if rejected(name) { "rejected" } else { "logged" };
-            self.metrics.unsupported_param(name, model, self.traffic, action);
+            self.metrics
+                .unsupported_param(name, model, self.traffic, action);
         }
         let caller = self.caller.as_deref();
         tracing::info!(
@@ -162,9 +167,7 @@ impl Facts {
             | Refusal::GatewayTimeout
             | Refusal::Unavailable
             | Refusal::Malformed
-            | Refusal::UpstreamLimited { .. } => {
-                Some(Failure::RetriesExhausted)
-            }
+            | Refusal::UpstreamLimited { .. } => Some(Failure::RetriesExhausted),
             Refusal::NoProviders => Some(Failure::NoProviders),
             Refusal::AllAtCapacity => Some(Failure::AllAtCapacity),
             _ => None,

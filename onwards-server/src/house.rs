@@ -110,7 +110,10 @@ impl House {
     ///
     /// # Errors
     /// When the metrics prefix cannot begin a metric name.
-    pub fn with_transport(settings: Settings, transport: Box<dyn Transport>) -> Result<Arc<Self>, BadPrefix> {
+    pub fn with_transport(
+        settings: Settings,
+        transport: Box<dyn Transport>,
+    ) -> Result<Arc<Self>, BadPrefix> {
         Self::assemble(settings, transport, Counters::default())
     }
 
@@ -155,9 +158,15 @@ impl House {
         mut gateway: Gateway,
         mut warnings: Vec<Problem>,
     ) -> Result<Loaded, Problems> {
-        gateway.rejected_params.extend_from_slice(&self.settings.rejected_params);
-        gateway.exempt_header = gateway.exempt_header.or_else(|| self.settings.exempt_header.clone());
-        gateway.first_token_timeout = gateway.first_token_timeout.or(self.settings.first_token_timeout);
+        gateway
+            .rejected_params
+            .extend_from_slice(&self.settings.rejected_params);
+        gateway.exempt_header = gateway
+            .exempt_header
+            .or_else(|| self.settings.exempt_header.clone());
+        gateway.first_token_timeout = gateway
+            .first_token_timeout
+            .or(self.settings.first_token_timeout);
         gateway.batch_inflight_enforce |= self.settings.batch_inflight_enforce;
         let mut loading = self.loading.lock();
         let fixed = Fixed {

@@ -51,10 +51,19 @@ pub(crate) fn endpoint(snapshot: &Snapshot, head: &Parts) -> Result<Endpoint, Re
         ));
     }
     if head.headers.get_all(header::HOST).iter().count() > 1 {
-        return Err(Refusal::BadRequest("A request must not have more than one Host header."));
+        return Err(Refusal::BadRequest(
+            "A request must not have more than one Host header.",
+        ));
     }
-    if head.headers.get_all(header::TRANSFER_ENCODING).iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked")) {
-        return Err(Refusal::BadRequest("The only transfer coding of a request is chunked."));
+    if head
+        .headers
+        .get_all(header::TRANSFER_ENCODING)
+        .iter()
+        .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked"))
+    {
+        return Err(Refusal::BadRequest(
+            "The only transfer coding of a request is chunked.",
+        ));
     }
     if snapshot.strict {
         return contracted(path, &head.method);
@@ -73,7 +82,11 @@ fn contracted(path: &str, method: &Method) -> Result<Endpoint, Refusal> {
         "/v1/responses" => Endpoint::Responses,
         _ => return Err(Refusal::NotFound),
     };
-    if method == Method::POST { Ok(endpoint) } else { Err(Refusal::MethodNotAllowed { allow: "POST" }) }
+    if method == Method::POST {
+        Ok(endpoint)
+    } else {
+        Err(Refusal::MethodNotAllowed { allow: "POST" })
+    }
 }
 
 /// Reads the body and, where routing or the endpoint needs to look into it, undoes its compression.
@@ -171,7 +184,11 @@ where
         return Err(Refusal::BodyTooLarge { limit });
     }
     let mut body = pin!(body);
-    let mut pace = Pace { patience, begun: Instant::now(), received: 0 };
+    let mut pace = Pace {
+        patience,
+        begun: Instant::now(),
+        received: 0,
+    };
     let Some(first) = next(body.as_mut(), &mut pace).await? else {
         return Ok(Bytes::new());
     };
@@ -214,7 +231,9 @@ impl Pace {
     fn allowance(&self) -> Duration {
         let earned = Duration::from_secs(u64::try_from(self.received / 1024).unwrap_or(u64::MAX));
         let total = self.patience.saturating_add(earned);
-        total.saturating_sub(self.begun.elapsed()).min(self.patience)
+        total
+            .saturating_sub(self.begun.elapsed())
+            .min(self.patience)
     }
 }
 

@@ -23,7 +23,11 @@ where
 {
     let snapshot = house.snapshot(); // one configuration from start to end
     let (head, body) = request.into_parts();
-    let mut facts = Facts::begin(house.metrics(), &head, snapshot.is_dispatched(&head.headers)); // noted along the way, told once
+    let mut facts = Facts::begin(
+        house.metrics(),
+        &head,
+        snapshot.is_dispatched(&head.headers),
+    ); // noted along the way, told once
     let walked = contained(walk(house, &snapshot, head, body, &mut facts)).await; // a defect ends this request alone
     egress::answer(walked.unwrap_or(Err(Refusal::Internal)), facts) // the only writer of client responses
 }
@@ -50,8 +54,16 @@ where
     let model = ingress::model(&arrival, document)?;
     let identity = identify::identify(snapshot, endpoint, &model, &arrival.headers, facts)?; // alias, key, rules, pool
     let vetted = vet::vet(snapshot, &arrival, document, checked, &identity, facts)?; // what needs no capacity
-    let mut admission = admit::admit(&house.counters, snapshot, &identity, house.now(), facts).await?; // counts, rates, slots
-    let egress = answer::settle(&house.settings, snapshot, &arrival, &model, &identity, &vetted);
+    let mut admission =
+        admit::admit(&house.counters, snapshot, &identity, house.now(), facts).await?; // counts, rates, slots
+    let egress = answer::settle(
+        &house.settings,
+        snapshot,
+        &arrival,
+        &model,
+        &identity,
+        &vetted,
+    );
     let plan = plan::draw_up(snapshot, &arrival, document, &identity, &vetted, egress);
     let committed = attempt::until_committed(house, &plan, &mut admission, facts).await?; // the only loop
     Ok(Reply::Provider(committed, admission)) // slots end with the body

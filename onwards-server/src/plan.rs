@@ -56,7 +56,8 @@ pub(crate) struct Steering {
 static MODEL: LazyLock<[String; 1]> = LazyLock::new(|| ["model".to_owned()]);
 
 /// Members that only a scheduler understands (spec C.11).
-static SCHEDULING: LazyLock<[[String; 1]; 2]> = LazyLock::new(|| [["priority".to_owned()], ["nvext".to_owned()]]);
+static SCHEDULING: LazyLock<[[String; 1]; 2]> =
+    LazyLock::new(|| [["priority".to_owned()], ["nvext".to_owned()]]);
 
 /// Draws up the plan for a request that has been admitted.
 pub(crate) fn draw_up<'a>(
@@ -74,7 +75,9 @@ pub(crate) fn draw_up<'a>(
         egress,
         arrival,
         document,
-        bare: identity.bare.then(|| onwards_json::quote(&identity.alias.name)),
+        bare: identity
+            .bare
+            .then(|| onwards_json::quote(&identity.alias.name)),
         ask: vetted.ask.as_ref(),
     }
 }
@@ -89,29 +92,55 @@ fn steering(
     let pool = &identity.pool;
     let realtime = !snapshot.is_dispatched(&arrival.headers);
     if !realtime || pool.providers.len() < 2 {
-        return Steering { first: First::ByStrategy, observed: None, first_token: None, realtime };
+        return Steering {
+            first: First::ByStrategy,
+            observed: None,
+            first_token: None,
+            realtime,
+        };
     }
     let last = |document: &Object<'_>| {
-        document.members().iter().rev().find(|member| member.is("stream")).and_then(|member| member.value().as_bool())
+        document
+            .members()
+            .iter()
+            .rev()
+            .find(|member| member.is("stream"))
+            .and_then(|member| member.value().as_bool())
     };
-    let streams =
-        vetted.checked.map_or_else(|| document.and_then(last).unwrap_or(false), |checked| checked.stream);
+    let streams = vetted.checked.map_or_else(
+        || document.and_then(last).unwrap_or(false),
+        |checked| checked.stream,
+    );
     let observed = pool.share.clone().filter(|_| snapshot.strict && streams);
     let conversation = pool.affinity.as_ref().and_then(|affinity| {
         let key = conversation(arrival.endpoint, &arrival.headers, document)?;
-        Some((affinity, affinity.arrive(key, Duration::from_secs(unix_now()))))
+        Some((
+            affinity,
+            affinity.arrive(key, Duration::from_secs(unix_now())),
+        ))
     });
     let share = observed.as_ref().map(|share| share.arrive());
     let (at, below) = match &conversation {
         Some((_, (at, below))) => (*at, share.map_or(*below, |share| share.min(*below))),
-        None => (share.map_or(0.0, |_| onwards_balance::point(fastrand::u64(..))), share.unwrap_or(1.0)),
+        None => (
+            share.map_or(0.0, |_| onwards_balance::point(fastrand::u64(..))),
+            share.unwrap_or(1.0),
+        ),
     };
     let preferred = at < below;
     if let Some((affinity, _)) = conversation {
-        affinity.routed(if preferred { Role::Preferred } else { Role::Alternate });
+        affinity.routed(if preferred {
+            Role::Preferred
+        } else {
+            Role::Alternate
+        });
     }
     Steering {
-        first: if preferred { First::ByStrategy } else { First::Alternate },
+        first: if preferred {
+            First::ByStrategy
+        } else {
+            First::Alternate
+        },
         observed,
         first_token: pool.first_token_timeout.filter(|_| streams),
         realtime,
@@ -135,13 +164,20 @@ impl Plan<'_> {
         let mut call = Call::new(Outgoing::default());
         *call.method_mut() = self.arrival.method.clone();
         *call.uri_mut() = self.target(provider)?;
-        let mut headers =
-            headers::upstream(&self.arrival.headers, &provider.outbound, body.len(), self.arrival.decoded);
+        let mut headers = headers::upstream(
+            &self.arrival.headers,
+            &provider.outbound,
+            body.len(),
+            self.arrival.decoded,
+        );
         if self.egress.reads(provider) {
             headers.remove(header::ACCEPT_ENCODING);
         }
         if self.egress.is_strict() {
-            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            headers.insert(
+                header::CONTENT_TYPE,
+                HeaderValue::from_static("application/json"),
+            );
         }
         *call.headers_mut() = headers;
         *call.body_mut() = body;
@@ -177,16 +213,30 @@ impl Plan<'_> {
             _ => &[],
         };
         let mut edits: Vec<Edit<'_>> = Vec::new();
-        if let Some(value) = provider.model.as_ref().map(|model| &model.0).or(self.bare.as_ref()) {
-            edits.push(Edit::Set { path: &*MODEL, value });
+        if let Some(value) = provider
+            .model
+            .as_ref()
+            .map(|model| &model.0)
+            .or(self.bare.as_ref())
+        {
+            edits.push(Edit::Set {
+                path: &*MODEL,
+                value,
+            });
         }
         if provider.strips_scheduling {
             edits.extend(SCHEDULING.iter().map(|path| Edit::Remove { path }));
         }
         edits.extend(translation.iter().map(|edit| match edit {
             Translated::Set { path, value } => Edit::Set { path, value },
-            Translated::Remove { path, drop_empty_parent: true } => Edit::Prune { path },
-            Translated::Remove { path, drop_empty_parent: false } => Edit::Remove { path },
+            Translated::Remove {
+                path,
+                drop_empty_parent: true,
+            } => Edit::Prune { path },
+            Translated::Remove {
+                path,
+                drop_empty_parent: false,
+            } => Edit::Remove { path },
         }));
         let Some(document) = self.document.filter(|_| !edits.is_empty()) else {
             return Ok(Outgoing::whole(body.clone()));
@@ -195,11 +245,17 @@ impl Plan<'_> {
             Ok(splices) => Ok(Outgoing::pieces(spliced(body, splices))),
             Err(EditError::CrossesNonObject { edit, .. }) => {
                 let untranslated = edits.len() - translation.len();
-                let pointer = edit.checked_sub(untranslated).and_then(|index| translation.get(index));
+                let pointer = edit
+                    .checked_sub(untranslated)
+                    .and_then(|index| translation.get(index));
                 let crossing = onwards_reasoning::refusal::crossing;
-                Err(Refusal::Reasoning(crossing(&pointer.map(Translated::pointer).unwrap_or_default())))
+                Err(Refusal::Reasoning(crossing(
+                    &pointer.map(Translated::pointer).unwrap_or_default(),
+                )))
             }
-            Err(EditError::Repeated { .. }) => Err(Refusal::BadRequest("A member that has to be changed is given more than once.")),
+            Err(EditError::Repeated { .. }) => Err(Refusal::BadRequest(
+                "A member that has to be changed is given more than once.",
+            )),
             Err(_) => Err(Refusal::Internal),
         }
     }

@@ -59,9 +59,14 @@ pub(crate) enum Refusal {
         alias: String,
     },
     /// The providers' own limits are used up, or they asked for a pause.
-    UpstreamLimited { wait: Option<Duration> },
+    UpstreamLimited {
+        wait: Option<Duration>,
+    },
     /// The alias has as many dispatched requests in flight as it may.
-    BatchCapacity { alias: String, limit: u32 },
+    BatchCapacity {
+        alias: String,
+        limit: u32,
+    },
     /// The pool has no providers.
     NoProviders,
     /// Every attempt failed, or the only one did.
@@ -87,7 +92,13 @@ struct Row {
     message: Cow<'static, str>,
 }
 
-type Columns = (StatusCode, &'static str, &'static str, Option<&'static str>, Cow<'static, str>);
+type Columns = (
+    StatusCode,
+    &'static str,
+    &'static str,
+    Option<&'static str>,
+    Cow<'static, str>,
+);
 
 const INVALID: &str = "invalid_request_error";
 const LIMITED: &str = "rate_limit_error";
@@ -98,8 +109,17 @@ impl Refusal {
     fn row(&self) -> Row {
         let (status, kind, code, param, message) = self.columns();
         // Errors of the contract carry no code; what they are counted as is the gateway's own business.
-        let silent = matches!(self, Self::Defect(_) | Self::NotSentAsJson | Self::Malformed);
-        Row { status, kind, code: (!silent).then_some(code), param, message }
+        let silent = matches!(
+            self,
+            Self::Defect(_) | Self::NotSentAsJson | Self::Malformed
+        );
+        Row {
+            status,
+            kind,
+            code: (!silent).then_some(code),
+            param,
+            message,
+        }
     }
 
     #[expect(clippy::too_many_lines, reason = "one flat table")]
@@ -292,7 +312,10 @@ impl Refusal {
         match self {
             Self::RateLimited { wait } => Some(whole_seconds(*wait)),
             Self::UpstreamLimited { wait } => wait.map(whole_seconds),
-            Self::AtConcurrency | Self::AllAtCapacity | Self::AtInflight { .. } | Self::BatchCapacity { .. } => Some(1),
+            Self::AtConcurrency
+            | Self::AllAtCapacity
+            | Self::AtInflight { .. }
+            | Self::BatchCapacity { .. } => Some(1),
             _ => None,
         }
     }

@@ -72,7 +72,12 @@ pub fn response_sanitizer()
             return Ok(None);
         }
         let unique = unique();
-        let context = Context { model: answer.model, unique: &unique, created: unix_now(), trusted: true };
+        let context = Context {
+            model: answer.model,
+            unique: &unique,
+            created: unix_now(),
+            trusted: true,
+        };
         let mut out = Vec::new();
         if let Cleaned::Error(error) = Cleaner::sanitizer(&context).clean(answer.body, &mut out)? {
             error.write_verbatim(&mut out);

@@ -37,19 +37,34 @@ pub(crate) fn contract(
     let checked = if arrival.endpoint == Endpoint::Responses && !sent_as_json(arrival) {
         Err(Refusal::NotSentAsJson)
     } else {
-        onwards_strict::check(contract, &arrival.body).map(Some).map_err(Refusal::Defect)
+        onwards_strict::check(contract, &arrival.body)
+            .map(Some)
+            .map_err(Refusal::Defect)
     };
     if checked.is_err() {
         let document = arrival.document();
         let named = ingress::model(arrival, document.as_ref()).ok();
-        facts.about(named.and_then(|model| snapshot.alias(&model)).map(|(alias, _)| alias));
+        facts.about(
+            named
+                .and_then(|model| snapshot.alias(&model))
+                .map(|(alias, _)| alias),
+        );
     }
     checked
 }
 
 fn sent_as_json(arrival: &Arrival) -> bool {
-    let kind = arrival.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let kind = arrival
+        .headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let kind = kind
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
@@ -84,11 +99,19 @@ fn parameters(snapshot: &Snapshot, checked: &Checked, facts: &Facts) -> Result<(
     if checked.flagged.is_empty() {
         return Ok(());
     }
-    let flagged: Vec<&'static str> = checked.flagged.iter().map(|parameter| parameter.name).collect();
+    let flagged: Vec<&'static str> = checked
+        .flagged
+        .iter()
+        .map(|parameter| parameter.name)
+        .collect();
     let rejected = |name: &&'static str| snapshot.rejected_params.contains(name);
     facts.flagged(&flagged, rejected);
     let refused: Vec<_> = flagged.into_iter().filter(rejected).collect();
-    if refused.is_empty() { Ok(()) } else { Err(Refusal::UnsupportedParams(refused)) }
+    if refused.is_empty() {
+        Ok(())
+    } else {
+        Err(Refusal::UnsupportedParams(refused))
+    }
 }
 
 /// The effort a client asks for, valid for every provider of the pool (spec I.2 to I.4).
@@ -98,19 +121,36 @@ fn reasoning(
     document: Option<&Object<'_>>,
     identity: &Identity,
 ) -> Result<Option<Ask>, Refusal> {
-    let (Some(surface), Some(document)) = (arrival.endpoint.surface(), document) else { return Ok(None) };
+    let (Some(surface), Some(document)) = (arrival.endpoint.surface(), document) else {
+        return Ok(None);
+    };
     // Of several members with one name the last one counts, as for most readers.
-    let last = |name: &'static str| document.members().iter().rev().find(|member| member.is(name));
-    let controls = Controls::of(surface, |name| last(name).map(|member| Value::text(&member.value())));
+    let last = |name: &'static str| {
+        document
+            .members()
+            .iter()
+            .rev()
+            .find(|member| member.is(name))
+    };
+    let controls = Controls::of(surface, |name| {
+        last(name).map(|member| Value::text(&member.value()))
+    });
     if snapshot.strict {
         controls.refuse_native().map_err(Refusal::Reasoning)?;
     }
     if repeats_effort(surface, document) {
-        return Err(Refusal::BadRequest("The reasoning effort is given more than once."));
+        return Err(Refusal::BadRequest(
+            "The reasoning effort is given more than once.",
+        ));
     }
     let ask = controls.ask().map_err(Refusal::Reasoning)?;
     if let Some(ask) = &ask {
-        for translation in identity.pool.providers.iter().filter_map(|provider| provider.translation.as_ref()) {
+        for translation in identity
+            .pool
+            .providers
+            .iter()
+            .filter_map(|provider| provider.translation.as_ref())
+        {
             translation.check(ask).map_err(Refusal::Reasoning)?;
         }
     }
@@ -119,11 +159,23 @@ fn reasoning(
 
 /// True when a body says its effort twice: readers differ on which one counts, so none could be held to the rules.
 fn repeats_effort(surface: Surface, document: &Object<'_>) -> bool {
-    let named = |name: &'static str| document.members().iter().filter(move |member| member.is(name));
+    let named = |name: &'static str| {
+        document
+            .members()
+            .iter()
+            .filter(move |member| member.is(name))
+    };
     match surface {
         Surface::ChatCompletions => named("reasoning_effort").nth(1).is_some(),
         Surface::Responses => {
-            let twice = |member: &Member<'_>| member.value().members().filter(|inner| inner.is("effort")).nth(1).is_some();
+            let twice = |member: &Member<'_>| {
+                member
+                    .value()
+                    .members()
+                    .filter(|inner| inner.is("effort"))
+                    .nth(1)
+                    .is_some()
+            };
             named("reasoning").nth(1).is_some() || named("reasoning").any(twice)
         }
         Surface::Completions => false,
@@ -131,13 +183,23 @@ fn repeats_effort(surface: Surface, document: &Object<'_>) -> bool {
 }
 
 /// A body that must be changed for some provider can be.
-fn rewritable(arrival: &Arrival, document: Option<&Object<'_>>, identity: &Identity) -> Result<(), Refusal> {
+fn rewritable(
+    arrival: &Arrival,
+    document: Option<&Object<'_>>,
+    identity: &Identity,
+) -> Result<(), Refusal> {
     let providers = &identity.pool.providers;
     let renames = identity.bare || providers.iter().any(|provider| provider.model.is_some());
-    if arrival.body.is_empty() || !(renames || providers.iter().any(|provider| provider.strips_scheduling)) {
+    if arrival.body.is_empty()
+        || !(renames || providers.iter().any(|provider| provider.strips_scheduling))
+    {
         return Ok(());
     }
     let document = document.ok_or(Refusal::BodyNotJson)?;
     let named = document.get("model").map_err(|_| Refusal::ModelMissing)?;
-    if renames && named.is_none() { Err(Refusal::ModelMissing) } else { Ok(()) }
+    if renames && named.is_none() {
+        Err(Refusal::ModelMissing)
+    } else {
+        Ok(())
+    }
 }

@@ -599,7 +599,9 @@ fn duplicates() {
 #[test]
 fn a_batch_limit_that_nobody_enforces_has_no_effect() {
     let config = |enforce: &str| {
-        format!(r#"{{ "targets": {{ "m": {{ "url": "http://a", "batch_inflight_limit": 8 }} }}{enforce} }}"#)
+        format!(
+            r#"{{ "targets": {{ "m": {{ "url": "http://a", "batch_inflight_limit": 8 }} }}{enforce} }}"#
+        )
     };
     check(
         &config(""),

@@ -36,7 +36,11 @@ pub(super) async fn standardised(answer: Answer, settings: &Settings) -> Respons
 pub(super) async fn replaced(answer: Answer, settings: &Settings) -> Response<Body> {
     let (head, body) = answer.into_parts();
     note(head.status.as_u16(), body, settings).await;
-    let refusal = if head.status.is_client_error() { Refusal::UpstreamError } else { Refusal::Internal };
+    let refusal = if head.status.is_client_error() {
+        Refusal::UpstreamError
+    } else {
+        Refusal::Internal
+    };
     let mut response = refusal.response();
     *response.status_mut() = head.status;
     response
@@ -57,6 +61,12 @@ async fn note(status: u16, body: crate::transport::UpstreamBody, settings: &Sett
 }
 
 fn numeric_retry_after(headers: &HeaderMap) -> Option<HeaderValue> {
-    let seconds: u64 = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    let seconds: u64 = headers
+        .get(header::RETRY_AFTER)?
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
     Some(HeaderValue::from(seconds))
 }

@@ -74,7 +74,12 @@ enum Over {
 impl Patience {
     fn new(deadline: Option<Instant>) -> Self {
         let begun = Instant::now();
-        Self { until: deadline.unwrap_or(begun + SHORT), begun, deadline: deadline.is_some(), events: 0 }
+        Self {
+            until: deadline.unwrap_or(begun + SHORT),
+            begun,
+            deadline: deadline.is_some(),
+            events: 0,
+        }
     }
 
     fn over(&mut self) -> Over {

@@ -24,7 +24,9 @@ const REJECTIONS: [&str; 6] = [
 /// The answer again, if it rejects the prompt; else its status. Codes decide, never a message's words.
 pub(crate) async fn rejects_prompt(answer: Answer) -> Result<Answer, StatusCode> {
     let (head, body) = answer.into_parts();
-    let Ok(text) = read(body, MOST, Some(PATIENCE)).await else { return Err(head.status) };
+    let Ok(text) = read(body, MOST, Some(PATIENCE)).await else {
+        return Err(head.status);
+    };
     if names_a_rejection(&text) {
         Ok(Answer::from_parts(head, UpstreamBody::ready([text].into())))
     } else {
@@ -33,11 +35,22 @@ pub(crate) async fn rejects_prompt(answer: Answer) -> Result<Answer, StatusCode>
 }
 
 fn names_a_rejection(text: &[u8]) -> bool {
-    let Ok(document) = object(text) else { return false };
-    let Some(error) = document.get("error").ok().flatten() else { return false };
-    error.value().members().filter(|member| member.is("code") || member.is("type")).any(|member| {
-        member.value().as_str().is_some_and(|name| REJECTIONS.contains(&&*name))
-    })
+    let Ok(document) = object(text) else {
+        return false;
+    };
+    let Some(error) = document.get("error").ok().flatten() else {
+        return false;
+    };
+    error
+        .value()
+        .members()
+        .filter(|member| member.is("code") || member.is("type"))
+        .any(|member| {
+            member
+                .value()
+                .as_str()
+                .is_some_and(|name| REJECTIONS.contains(&&*name))
+        })
 }
 
 #[cfg(test)]
@@ -47,10 +60,19 @@ mod tests {
     #[test]
     fn the_code_decides_not_the_message() {
         for (text, rejection) in [
-            (r#"{"error":{"code":"context_length_exceeded","message":"x"}}"#, true),
+            (
+                r#"{"error":{"code":"context_length_exceeded","message":"x"}}"#,
+                true,
+            ),
             (r#"{"error":{"type":"exceed_context_size_error"}}"#, true),
-            (r#"{"error":{"code":"content_policy_violation","type":"invalid_request_error"}}"#, true),
-            (r#"{"error":{"code":"invalid_value","message":"context_length_exceeded"}}"#, false),
+            (
+                r#"{"error":{"code":"content_policy_violation","type":"invalid_request_error"}}"#,
+                true,
+            ),
+            (
+                r#"{"error":{"code":"invalid_value","message":"context_length_exceeded"}}"#,
+                false,
+            ),
             (r#"{"error":"context_length_exceeded"}"#, false),
             (r#"{"code":"context_length_exceeded"}"#, false),
             ("context_length_exceeded", false),

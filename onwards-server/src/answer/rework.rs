@@ -30,17 +30,27 @@ struct Transform {
 
 impl Rework {
     /// The changes that the settings want for a request; `None` if there are none.
-    pub(super) fn of(settings: &Settings, id: Option<AnswerId>, path: &str, model: &str) -> Option<Box<Self>> {
+    pub(super) fn of(
+        settings: &Settings,
+        id: Option<AnswerId>,
+        path: &str,
+        model: &str,
+    ) -> Option<Box<Self>> {
         let transform = settings.response_transform.clone();
-        let transform =
-            transform.map(|transform| Transform { transform, path: path.to_owned(), model: model.to_owned() });
+        let transform = transform.map(|transform| Transform {
+            transform,
+            path: path.to_owned(),
+            model: model.to_owned(),
+        });
         (transform.is_some() || id.is_some()).then(|| Box::new(Self { transform, id }))
     }
 
     /// Changes what can be sent, if it is a success and no stream.
     pub(super) async fn apply(&self, opened: Opened, settings: &Settings) -> Opened {
         match opened {
-            Opened::Ready(response) if self.concerns(&response) => self.change(response, settings.response_limit).await,
+            Opened::Ready(response) if self.concerns(&response) => {
+                self.change(response, settings.response_limit).await
+            }
             other => other,
         }
     }
@@ -77,7 +87,8 @@ impl Rework {
             Ok(None) => Opened::Ready(Response::from_parts(head, Body::full(sent))),
             Ok(Some(text)) => {
                 head.headers.remove(header::CONTENT_ENCODING);
-                head.headers.insert(header::CONTENT_LENGTH, text.len().into());
+                head.headers
+                    .insert(header::CONTENT_LENGTH, text.len().into());
                 Opened::Ready(Response::from_parts(head, Body::full(text)))
             }
             Err(Failed) => Opened::Malformed,
@@ -88,15 +99,32 @@ impl Rework {
     fn changed(&self, headers: &HeaderMap, body: &Bytes) -> Result<Option<Bytes>, Failed> {
         let transformed = match &self.transform {
             None => None,
-            Some(Transform { transform, path, model }) => {
-                transform.apply(&WholeAnswer { path, headers, body, model }).map_err(|error| {
-                    tracing::error!(error = &*error, bytes = body.len(), "a provider's answer cannot be transformed");
+            Some(Transform {
+                transform,
+                path,
+                model,
+            }) => transform
+                .apply(&WholeAnswer {
+                    path,
+                    headers,
+                    body,
+                    model,
+                })
+                .map_err(|error| {
+                    tracing::error!(
+                        error = &*error,
+                        bytes = body.len(),
+                        "a provider's answer cannot be transformed"
+                    );
                     Failed
-                })?
-            }
+                })?,
         };
         let text = transformed.as_ref().unwrap_or(body);
-        let identified = self.id.as_ref().filter(|_| is_json(headers)).and_then(|id| id.put(text));
+        let identified = self
+            .id
+            .as_ref()
+            .filter(|_| is_json(headers))
+            .and_then(|id| id.put(text));
         Ok(identified.map(Bytes::from).or(transformed))
     }
 }
@@ -105,8 +133,17 @@ impl Rework {
 struct Failed;
 
 fn is_json(headers: &HeaderMap) -> bool {
-    headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|value| {
-        let kind = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
-    })
+    headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| {
+            let kind = value
+                .split(';')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_ascii_lowercase();
+            kind == "application/json"
+                || (kind.starts_with("application/") && kind.ends_with("+json"))
+        })
 }

@@ -72,7 +72,8 @@ impl Rewriter {
             verbatim: trusted,
             strict: true,
             marks_end: contract.endpoint != Endpoint::Responses,
-            usage: (contract.include_usage && contract.endpoint != Endpoint::Responses).then(Usage::default),
+            usage: (contract.include_usage && contract.endpoint != Endpoint::Responses)
+                .then(Usage::default),
             id: contract.id.clone(),
             sequence: 0,
             seen: Seen::default(),
@@ -125,7 +126,9 @@ impl Rewriter {
     /// Applies the one-usage-chunk rule to a cleaned chunk that stands at the end of `out`, from `start`. False when the
     /// chunk is to be left out.
     fn count_usage(&mut self, facts: &Facts<'_>, out: &mut Vec<u8>, start: usize) -> bool {
-        let Some(usage) = &mut self.usage else { return true };
+        let Some(usage) = &mut self.usage else {
+            return true;
+        };
         if !facts.usage {
             return true;
         }
@@ -134,7 +137,9 @@ impl Rewriter {
             usage.held = None;
             return !std::mem::replace(&mut usage.sent, true);
         }
-        let Some(chunk) = out.get(start..) else { return true };
+        let Some(chunk) = out.get(start..) else {
+            return true;
+        };
         let (with, without) = split_usage(chunk);
         if let Some(without) = without {
             usage.held = with;
@@ -161,7 +166,10 @@ impl Rewrite for Rewriter {
 
     fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<ControlFlow<()>, StreamFault> {
         let Some(data) = event.data() else {
-            if self.strict && event.is_terminated() && event.fields().any(|field| field.is_comment()) {
+            if self.strict
+                && event.is_terminated()
+                && event.fields().any(|field| field.is_comment())
+            {
                 out.extend_from_slice(b":\n\n"); // keeps idle connections alive, without the text
             }
             return Ok(ControlFlow::Continue(()));
@@ -203,7 +211,11 @@ impl Rewrite for Rewriter {
             }
             Err(malformed) => {
                 out.truncate(before);
-                Err(if event.is_terminated() { StreamFault::Malformed(malformed) } else { StreamFault::CutOff })
+                Err(if event.is_terminated() {
+                    StreamFault::Malformed(malformed)
+                } else {
+                    StreamFault::CutOff
+                })
             }
         }
     }
@@ -234,10 +246,22 @@ const UNFINISHED: &str = "data: {\"error\":{\"message\":\"The upstream response 
 /// A chunk with choices and counts as two: one with the counts alone, and one without them.
 fn split_usage(chunk: &[u8]) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
     use onwards_json::{Edit, apply, splices};
-    let Ok(document) = object(chunk) else { return (None, None) };
-    let edited = |edit: Edit<'_, &str>| splices(&document, &[edit]).ok().map(|splices| apply(chunk, &splices));
-    let counts = edited(Edit::Set { path: &["choices"], value: "[]" });
-    let rest = edited(Edit::Set { path: &["usage"], value: "null" });
+    let Ok(document) = object(chunk) else {
+        return (None, None);
+    };
+    let edited = |edit: Edit<'_, &str>| {
+        splices(&document, &[edit])
+            .ok()
+            .map(|splices| apply(chunk, &splices))
+    };
+    let counts = edited(Edit::Set {
+        path: &["choices"],
+        value: "[]",
+    });
+    let rest = edited(Edit::Set {
+        path: &["usage"],
+        value: "null",
+    });
     (counts, rest)
 }
 

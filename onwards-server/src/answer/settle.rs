@@ -29,25 +29,43 @@ pub(crate) fn settle(
     };
     let id = id(settings, arrival);
     if snapshot.strict {
-        let cleaning =
-            arrival.endpoint.contract().map_or(Cleaning::Untouched, |endpoint| Cleaning::Strict(contract(endpoint, id)));
-        return Egress { cleaning, rework: None };
+        let cleaning = arrival
+            .endpoint
+            .contract()
+            .map_or(Cleaning::Untouched, |endpoint| {
+                Cleaning::Strict(contract(endpoint, id))
+            });
+        return Egress {
+            cleaning,
+            rework: None,
+        };
     }
     let path = arrival.uri.path();
-    let cleaning = if identity.pool.providers.iter().any(|provider| provider.sanitize) {
+    let cleaning = if identity
+        .pool
+        .providers
+        .iter()
+        .any(|provider| provider.sanitize)
+    {
         let chat = path.contains("/chat/completions");
         Cleaning::Sanitized(chat.then(|| contract(onwards_strict::Endpoint::Chat, None)))
     } else {
         Cleaning::Untouched
     };
-    Egress { cleaning, rework: Rework::of(settings, id, path, model) }
+    Egress {
+        cleaning,
+        rework: Rework::of(settings, id, path, model),
+    }
 }
 
 /// The id that an embedder wants in the answers to a request.
 fn id(settings: &Settings, arrival: &Arrival) -> Option<AnswerId> {
     let header = settings.response_id_header.as_ref()?;
-    matches!(arrival.endpoint, Endpoint::ChatCompletions | Endpoint::Responses)
-        .then(|| AnswerId::of(&arrival.headers, header))?
+    matches!(
+        arrival.endpoint,
+        Endpoint::ChatCompletions | Endpoint::Responses
+    )
+    .then(|| AnswerId::of(&arrival.headers, header))?
 }
 
 /// A random UUID (RFC 9562, version 4).
@@ -55,5 +73,12 @@ pub(crate) fn unique() -> String {
     let random = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
     let text = format!("{random:032x}");
     let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
-    format!("{}-{}-{}-{}-{}", part(0..8), part(8..12), part(12..16), part(16..20), part(20..32))
+    format!(
+        "{}-{}-{}-{}-{}",
+        part(0..8),
+        part(8..12),
+        part(12..16),
+        part(16..20),
+        part(20..32)
+    )
 }

@@ -38,7 +38,10 @@ enum State {
     /// `[DONE]` was sent: nothing more will be, the provider's own end is waited for.
     Farewell(Pin<Box<tokio::time::Sleep>>),
     /// What was cleaned before the fault goes out first: the fault is told one turn later, so that the server can flush.
-    Failing { told_next: bool, fault: Option<BodyError> },
+    Failing {
+        told_next: bool,
+        fault: Option<BodyError>,
+    },
     Over,
 }
 
@@ -99,11 +102,15 @@ impl CleanStream {
 
     fn poll_look(&mut self, cx: &mut Context<'_>) -> Poll<Looked> {
         loop {
-            let polled = self.silence.watch(Pin::new(&mut self.upstream).poll_frame(cx), cx);
+            let polled = self
+                .silence
+                .watch(Pin::new(&mut self.upstream).poll_frame(cx), cx);
             let ended = match std::task::ready!(polled) {
                 Some(Err(error)) => return Poll::Ready(Looked::Fault(error)),
                 Some(Ok(frame)) => {
-                    let Ok(data) = frame.into_data() else { continue };
+                    let Ok(data) = frame.into_data() else {
+                        continue;
+                    };
                     self.framer.push(data);
                     false
                 }
@@ -122,7 +129,10 @@ impl CleanStream {
                     if !seen.data {
                         return Poll::Ready(Looked::Fault(fault));
                     }
-                    self.state = State::Failing { told_next: false, fault: Some(fault) };
+                    self.state = State::Failing {
+                        told_next: false,
+                        fault: Some(fault),
+                    };
                     return Poll::Ready(Looked::Event(seen));
                 }
                 Ok(ControlFlow::Break(())) if ended => {
@@ -163,14 +173,20 @@ impl CleanStream {
         matches!(self.state, State::Over) && self.ready.is_empty()
     }
 
-    pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    pub(crate) fn poll_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         loop {
             if let Some(frame) = self.take_ready() {
                 return Poll::Ready(Some(Ok(frame)));
             }
             match &mut self.state {
                 State::Over => return Poll::Ready(None),
-                State::Failing { told_next: told_next @ false, .. } => {
+                State::Failing {
+                    told_next: told_next @ false,
+                    ..
+                } => {
                     *told_next = true;
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
@@ -194,7 +210,10 @@ impl CleanStream {
                 State::Open => match std::task::ready!(self.poll_look(cx)) {
                     Looked::Event(_) | Looked::End(_) => {}
                     Looked::Fault(fault) => {
-                        self.state = State::Failing { told_next: false, fault: Some(fault) };
+                        self.state = State::Failing {
+                            told_next: false,
+                            fault: Some(fault),
+                        };
                     }
                 },
             }
@@ -204,5 +223,8 @@ impl CleanStream {
 
 /// True for a fault that says that the provider's events are at fault, not the connection they came on.
 pub(super) fn is_malformed(fault: &BodyError) -> bool {
-    matches!(fault.downcast_ref(), Some(StreamFault::Malformed(_) | StreamFault::CutOff))
+    matches!(
+        fault.downcast_ref(),
+        Some(StreamFault::Malformed(_) | StreamFault::CutOff)
+    )
 }

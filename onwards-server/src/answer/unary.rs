@@ -16,7 +16,11 @@ use crate::house::Settings;
 use crate::transport::TransportError;
 
 /// The text of an answer, decompressed if the provider compressed it unasked.
-pub(super) async fn plain(body: Body, encoding: Encoding, settings: &Settings) -> Result<Bytes, TransportError> {
+pub(super) async fn plain(
+    body: Body,
+    encoding: Encoding,
+    settings: &Settings,
+) -> Result<Bytes, TransportError> {
     let limit = settings.response_limit;
     let text = read(body, limit, None).await?;
     match encoding.decode(&text, limit) {
@@ -47,7 +51,11 @@ pub(super) fn strict(
             if let Some(observation) = &mut look.observation {
                 observation.status(error.status());
             }
-            let status = if trusted { error.status() } else { error.masked() };
+            let status = if trusted {
+                error.status()
+            } else {
+                error.masked()
+            };
             if trusted {
                 error.write_verbatim(&mut out);
             } else {
@@ -56,7 +64,10 @@ pub(super) fn strict(
             tracing::warn!(status = error.status(), "a provider's 2xx carries an error");
             let shown = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
             let response = json(shown, HeaderMap::new(), out);
-            Opened::Embedded { status: error.status(), response }
+            Opened::Embedded {
+                status: error.status(),
+                response,
+            }
         }
         Err(malformed) => {
             tracing::error!(%malformed, bytes = text.len(), "a provider's answer does not fit the contract");
@@ -76,7 +87,8 @@ pub(super) fn sanitized(cleaner: &Cleaner, mut head: Parts, text: &[u8]) -> Open
             return Opened::Malformed;
         }
     }
-    head.headers.insert(header::CONTENT_LENGTH, out.len().into());
+    head.headers
+        .insert(header::CONTENT_LENGTH, out.len().into());
     Opened::Ready(Response::from_parts(head, Body::full(out)))
 }
 
@@ -91,7 +103,11 @@ pub(super) async fn read(
         None => reading.await,
         Some(patience) => tokio::time::timeout(patience, reading)
             .await
-            .unwrap_or_else(|_| Err(TransportError::Broken("the body did not end in time".into()))),
+            .unwrap_or_else(|_| {
+                Err(TransportError::Broken(
+                    "the body did not end in time".into(),
+                ))
+            }),
     }
 }
 
@@ -104,7 +120,9 @@ async fn collect(
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(TransportError::Broken)?.into_data() else { continue };
+        let Ok(data) = frame.map_err(TransportError::Broken)?.into_data() else {
+            continue;
+        };
         if first.len() + whole.len() + data.len() > limit {
             return Err(too_large());
         }
@@ -119,5 +137,9 @@ async fn collect(
         }
         whole.extend_from_slice(&data);
     }
-    Ok(if whole.is_empty() { first } else { whole.freeze() })
+    Ok(if whole.is_empty() {
+        first
+    } else {
+        whole.freeze()
+    })
 }

@@ -52,10 +52,18 @@ fn flags_become_settings() {
         "--body-limit 1 --response-limit 2 --sse-buffer-limit 3 --body-timeout-secs 4 --metrics-prefix five --log-error-bodies",
     ));
     assert_eq!(
-        (settings.body_limit, settings.response_limit, settings.sse_buffer_limit, settings.body_timeout.as_secs()),
+        (
+            settings.body_limit,
+            settings.response_limit,
+            settings.sse_buffer_limit,
+            settings.body_timeout.as_secs()
+        ),
         (1, 2, 3, 4)
     );
-    assert_eq!((settings.metrics_prefix.as_str(), settings.log_error_bodies), ("five", true));
+    assert_eq!(
+        (settings.metrics_prefix.as_str(), settings.log_error_bodies),
+        ("five", true)
+    );
 }
 
 #[test]

@@ -83,13 +83,20 @@ pub struct AttemptSeries {
 impl AttemptSeries {
     pub(super) fn new(family: IntCounterVec, model: &str, pool: &str, provider: &str) -> Self {
         let labels = [model, pool, provider].map(str::to_owned);
-        Self { family, labels, cells: [const { OnceLock::new() }; Attempted::ALL.len()] }
+        Self {
+            family,
+            labels,
+            cells: [const { OnceLock::new() }; Attempted::ALL.len()],
+        }
     }
 
     /// Counts one.
     pub fn count(&self, outcome: Attempted) {
         let [model, pool, provider] = &self.labels;
-        let make = || self.family.with_label_values(&[model, pool, provider, outcome.label()]);
+        let make = || {
+            self.family
+                .with_label_values(&[model, pool, provider, outcome.label()])
+        };
         match self.cells.get(outcome as usize) {
             Some(cell) => cell.get_or_init(make).inc(),
             None => make().inc(),

@@ -189,7 +189,9 @@ fn every_metric_of_the_table_can_be_touched() {
     });
     metrics.unsupported_param("n", "a", Traffic::Realtime, "ignored");
     metrics.batch_refused("a");
-    metrics.attempts("a", "default", "0").count(Attempted::OperatorFault);
+    metrics
+        .attempts("a", "default", "0")
+        .count(Attempted::OperatorFault);
     metrics.config_refused();
     let pool = metrics.pool("a", "default");
     pool.first_token(Role::Preferred).observe(10.0);

@@ -105,12 +105,16 @@ impl Destination for Place {
         Box::pin(async move {
             match act {
                 None => Ok(Answer::new(UpstreamBody::new(Full::new(Bytes::from("{}"))))),
-                Some(Act::Answer(status, headers, text)) => {
-                    Ok(answer(status, headers, UpstreamBody::new(Full::new(Bytes::from(text)))))
-                }
-                Some(Act::Bytes(headers, bytes)) => {
-                    Ok(answer(200, headers, UpstreamBody::new(Full::new(Bytes::from(bytes)))))
-                }
+                Some(Act::Answer(status, headers, text)) => Ok(answer(
+                    status,
+                    headers,
+                    UpstreamBody::new(Full::new(Bytes::from(text))),
+                )),
+                Some(Act::Bytes(headers, bytes)) => Ok(answer(
+                    200,
+                    headers,
+                    UpstreamBody::new(Full::new(Bytes::from(bytes))),
+                )),
                 Some(Act::Silence(headers)) => Ok(answer(200, headers, UpstreamBody::new(Never))),
                 Some(Act::Panic) => panic!("on purpose"),
                 Some(Act::Refuse) => Err(TransportError::Connect(
@@ -135,9 +139,16 @@ impl Stage {
 
     fn with(config: &str, options: impl FnOnce(AppState) -> AppState) -> Self {
         let script = Script::default();
-        let gateway = onwards_config::read(config.as_bytes(), &()).unwrap().gateway;
-        let state = AppState::new(gateway).with_transport(Box::new(script.clone())).with_body_limit(1024);
-        Self { house: options(state).build().unwrap(), script }
+        let gateway = onwards_config::read(config.as_bytes(), &())
+            .unwrap()
+            .gateway;
+        let state = AppState::new(gateway)
+            .with_transport(Box::new(script.clone()))
+            .with_body_limit(1024);
+        Self {
+            house: options(state).build().unwrap(),
+            script,
+        }
     }
 
     fn acts(self, acts: impl IntoIterator<Item = Act>) -> Self {
@@ -459,21 +470,42 @@ async fn slots_last_as_long_as_the_body_and_headers_are_the_serving_providers() 
 /// The status, the code and the hint that a client gets, and who was asked.
 async fn hinted(config: &str, acts: impl IntoIterator<Item = Act>, expect: Expect) {
     let stage = Stage::new(config).acts(acts);
-    let response = stage.send(post("/v1/chat/completions", r#"{"model":"m"}"#, &[])).await;
-    let after = response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
+    let response = stage
+        .send(post("/v1/chat/completions", r#"{"model":"m"}"#, &[]))
+        .await;
+    let after = response
+        .headers()
+        .get("retry-after")
+        .map(|value| value.to_str().unwrap().to_owned());
     let answer = (response.status().as_u16(), text(response).await);
-    let hosts: Vec<_> = stage.seen().iter().map(|seen| seen.split(' ').nth(1).unwrap().to_owned()).collect();
-    expect.assert_eq(&format!("{} after {after:?} via {}", code(&answer), hosts.join(" ")));
+    let hosts: Vec<_> = stage
+        .seen()
+        .iter()
+        .map(|seen| seen.split(' ').nth(1).unwrap().to_owned())
+        .collect();
+    expect.assert_eq(&format!(
+        "{} after {after:?} via {}",
+        code(&answer),
+        hosts.join(" ")
+    ));
 }
 
 #[tokio::test(start_paused = true)]
 async fn limits_that_are_the_last_word_reach_the_client_with_the_shortest_hint() {
     let pool = TWO.replace("[5]", "[5,429]");
     let limited = |after: &'static [(&'static str, &'static str)]| Act::Answer(429, after, "{}");
-    hinted(&pool, [limited(&[]), limited(&[])], expect!["429 rate_limit_exceeded after None via a b"]).await;
     hinted(
         &pool,
-        [limited(&[("retry-after", "30")]), limited(&[("retry-after-ms", "6500")])],
+        [limited(&[]), limited(&[])],
+        expect!["429 rate_limit_exceeded after None via a b"],
+    )
+    .await;
+    hinted(
+        &pool,
+        [
+            limited(&[("retry-after", "30")]),
+            limited(&[("retry-after-ms", "6500")]),
+        ],
         expect![[r#"429 rate_limit_exceeded after Some("7") via a b"#]],
     )
     .await;
@@ -493,11 +525,21 @@ async fn a_pause_is_kept_while_another_provider_can_be_asked() {
             let mut hosts = Vec::new();
             for _ in 0..3 {
                 stage.post(r#"{"model":"m"}"#, &[]).await;
-                hosts.extend(stage.seen().iter().map(|seen| seen.split(' ').nth(1).unwrap().to_owned()));
+                hosts.extend(
+                    stage
+                        .seen()
+                        .iter()
+                        .map(|seen| seen.split(' ').nth(1).unwrap().to_owned()),
+                );
             }
             tokio::time::advance(Duration::from_secs(31)).await;
             stage.post(r#"{"model":"m"}"#, &[]).await;
-            hosts.extend(stage.seen().iter().map(|seen| seen.split(' ').nth(1).unwrap().to_owned()));
+            hosts.extend(
+                stage
+                    .seen()
+                    .iter()
+                    .map(|seen| seen.split(' ').nth(1).unwrap().to_owned()),
+            );
             hosts.join(" ")
         }
     };
@@ -515,7 +557,12 @@ async fn with_nobody_else_a_pause_is_waited_for_if_it_fits() {
         _ => Act::Answer(429, &[("retry-after", "6")], "{}"),
     };
     hinted(one, [limited("4")], expect!["200 - after None via a a"]).await;
-    hinted(one, [limited("6")], expect![[r#"429 rate_limit_exceeded after Some("6") via a"#]]).await;
+    hinted(
+        one,
+        [limited("6")],
+        expect![[r#"429 rate_limit_exceeded after Some("6") via a"#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -525,28 +572,51 @@ async fn a_rejected_prompt_is_final_or_goes_to_another_model() {
     let rejected = || Act::Answer(400, &[], r#"{"error":{"code":"context_length_exceeded"}}"#);
     let other = || Act::Answer(400, &[], r#"{"error":{"code":"invalid_value"}}"#);
     outcome(pool, [other()], expect!["200 - via a b"]).await;
-    outcome(pool, [rejected()], expect!["400 context_length_exceeded via a"]).await;
+    outcome(
+        pool,
+        [rejected()],
+        expect!["400 context_length_exceeded via a"],
+    )
+    .await;
     let on = pool.replace("[4]", "[4],\"on_rejected_prompt\":true");
     outcome(&on, [rejected()], expect!["200 - via a c"]).await;
-    outcome(&on, [rejected(), other()], expect!["400 context_length_exceeded via a c"]).await;
+    outcome(
+        &on,
+        [rejected(), other()],
+        expect!["400 context_length_exceeded via a c"],
+    )
+    .await;
     let same = on.replace(r#","onwards_model":"long""#, "");
-    outcome(&same, [rejected()], expect!["400 context_length_exceeded via a"]).await;
+    outcome(
+        &same,
+        [rejected()],
+        expect!["400 context_length_exceeded via a"],
+    )
+    .await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stalled_first_token_leads_on_while_somebody_is_left() {
-    let timed = TWO.replace(r#""on_status""#, r#""first_token_timeout_ms":300,"on_status""#);
+    let timed = TWO.replace(
+        r#""on_status""#,
+        r#""first_token_timeout_ms":300,"on_status""#,
+    );
     let stage = Stage::new(&timed).acts([Act::Hang]);
     let body = r#"{"model":"m","stream":true}"#;
     assert_eq!(code(&stage.post(body, &[]).await), "200 -");
     assert_eq!(stage.seen().len(), 2);
-    let breaches = stage.house.metrics().pool("m", "default").first_token_breaches(crate::metrics::Role::Preferred);
+    let breaches = stage
+        .house
+        .metrics()
+        .pool("m", "default")
+        .first_token_breaches(crate::metrics::Role::Preferred);
     assert_eq!(breaches.get(), 1);
     // Nobody retries for a client that does not stream, or whose traffic is dispatched.
     let exempt = timed.replace(r#"{"targets""#, r#"{"exempt_header":"x-batch","targets""#);
     for (body, header) in [(r#"{"model":"m"}"#, "x-other"), (body, "x-batch")] {
         let stage = Stage::new(&exempt).acts([Act::Hang]);
-        let waited = tokio::time::timeout(Duration::from_secs(60), stage.post(body, &[(header, "1")])).await;
+        let waited =
+            tokio::time::timeout(Duration::from_secs(60), stage.post(body, &[(header, "1")])).await;
         assert!(waited.is_err(), "{body} {header}");
         assert_eq!(stage.seen().len(), 1);
     }
@@ -554,11 +624,18 @@ async fn a_stalled_first_token_leads_on_while_somebody_is_left() {
 
 #[tokio::test]
 async fn attempts_are_counted_by_what_became_of_them() {
-    let named = TWO.replace(r#""http://b","#, r#""http://b","name":"backup","#).replace("[5]", "[5,401]");
+    let named = TWO
+        .replace(r#""http://b","#, r#""http://b","name":"backup","#)
+        .replace("[5]", "[5,401]");
     let stage = Stage::new(&named).acts([Act::Answer(401, &[], "{}"), Act::Answer(500, &[], "{}")]);
     stage.post(r#"{"model":"m"}"#, &[]).await;
-    let text = prometheus::TextEncoder::new().encode_to_string(&stage.house.metrics().registry().gather()).unwrap();
-    let counted: Vec<_> = text.lines().filter(|line| line.starts_with("onwards_attempts_total")).collect();
+    let text = prometheus::TextEncoder::new()
+        .encode_to_string(&stage.house.metrics().registry().gather())
+        .unwrap();
+    let counted: Vec<_> = text
+        .lines()
+        .filter(|line| line.starts_with("onwards_attempts_total"))
+        .collect();
     assert_eq!(
         counted,
         [
@@ -597,7 +674,9 @@ async fn realtime_counts_by_account_and_batch_by_alias_and_neither_for_the_other
         let key = format!("Bearer {key}");
         let mut headers = vec![("authorization", key.as_str())];
         headers.extend(batch.then_some(("x-batch", "")));
-        let response = stage.send(post("/v1/chat/completions", r#"{"model":"m"}"#, &headers)).await;
+        let response = stage
+            .send(post("/v1/chat/completions", r#"{"model":"m"}"#, &headers))
+            .await;
         let status = response.status();
         if status == 200 {
             assert_eq!(outcome, "200 -", "{key} {batch}");
@@ -605,17 +684,43 @@ async fn realtime_counts_by_account_and_batch_by_alias_and_neither_for_the_other
             continue;
         }
         assert_eq!(response.headers()["retry-after"], "1");
-        assert_eq!(code(&(status.as_u16(), text(response).await)), outcome, "{key} {batch}");
+        assert_eq!(
+            code(&(status.as_u16(), text(response).await)),
+            outcome,
+            "{key} {batch}"
+        );
     }
     drop(held);
-    assert_eq!(code(&stage.post(r#"{"model":"m"}"#, &[("authorization", "Bearer k-b")]).await), "200 -");
-    let metrics = prometheus::TextEncoder::new().encode_to_string(&stage.house.metrics().registry().gather()).unwrap();
+    assert_eq!(
+        code(
+            &stage
+                .post(r#"{"model":"m"}"#, &[("authorization", "Bearer k-b")])
+                .await
+        ),
+        "200 -"
+    );
+    let metrics = prometheus::TextEncoder::new()
+        .encode_to_string(&stage.house.metrics().registry().gather())
+        .unwrap();
     assert!(metrics.contains("onwards_batch_inflight_refusals_total{model=\"m\"} 2\n"));
-    assert!(metrics.contains(r#"code="inflight_limit_exceeded",model="m",status="429",traffic="realtime"} 2"#));
-    assert!(metrics.contains(r#"code="batch_capacity_exceeded",model="m",status="529",traffic="dispatched"} 2"#));
+    assert!(metrics.contains(
+        r#"code="inflight_limit_exceeded",model="m",status="429",traffic="realtime"} 2"#
+    ));
+    assert!(metrics.contains(
+        r#"code="batch_capacity_exceeded",model="m",status="529",traffic="dispatched"} 2"#
+    ));
     // Without enforcement nothing is counted.
     let stage = Stage::new(&COUNTED.replace("enforce\": true", "enforce\": false"));
-    let batch = || post("/v1/chat/completions", r#"{"model":"m"}"#, &[("x-batch", "")]);
+    let batch = || {
+        post(
+            "/v1/chat/completions",
+            r#"{"model":"m"}"#,
+            &[("x-batch", "")],
+        )
+    };
     let held = (stage.send(batch()).await, stage.send(batch()).await);
-    assert_eq!((held.0.status().as_u16(), held.1.status().as_u16()), (200, 200));
+    assert_eq!(
+        (held.0.status().as_u16(), held.1.status().as_u16()),
+        (200, 200)
+    );
 }

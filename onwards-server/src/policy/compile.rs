@@ -38,7 +38,11 @@ pub(crate) struct Grounds<'a> {
 /// # Errors
 /// Every problem that reading the file alone could not find.
 pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapshot, Vec<Problem>> {
-    let Checked { rates, translations, rejected_params } = check(gateway)?;
+    let Checked {
+        rates,
+        translations,
+        rejected_params,
+    } = check(gateway)?;
     grounds.ledger.sweep();
     let mut builder = Builder {
         grounds,
@@ -62,7 +66,11 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
         aliases.insert(name.clone(), Arc::new(alias));
         names.push(name.clone());
     }
-    for gone in builder.learnt.into_values().filter_map(|learnt| learnt.share) {
+    for gone in builder
+        .learnt
+        .into_values()
+        .filter_map(|learnt| learnt.share)
+    {
         gone.retire();
     }
     grounds.ledger.keep_learnt(builder.known);
@@ -117,13 +125,21 @@ fn check(gateway: &Gateway) -> Result<Checked, Vec<Problem>> {
     let mut checked = Checked::default();
     let mut problems = Vec::new();
     for (name, definition) in &gateway.auth.key_definitions {
-        checked.rate(definition_path(name), definition.rate_limit.as_ref(), &mut problems);
+        checked.rate(
+            definition_path(name),
+            definition.rate_limit.as_ref(),
+            &mut problems,
+        );
     }
     for target in gateway.targets.values() {
         for pool in std::iter::once(&target.default).chain(&target.completions) {
             checked.rate(pool.path.clone(), pool.rate_limit.as_ref(), &mut problems);
             for provider in &pool.providers {
-                checked.rate(own_limit(provider), provider.rate_limit.as_ref(), &mut problems);
+                checked.rate(
+                    own_limit(provider),
+                    provider.rate_limit.as_ref(),
+                    &mut problems,
+                );
                 checked.translation(provider, &mut problems);
             }
         }
@@ -138,11 +154,20 @@ fn check(gateway: &Gateway) -> Result<Checked, Vec<Problem>> {
             )),
         }
     }
-    if problems.is_empty() { Ok(checked) } else { Err(problems) }
+    if problems.is_empty() {
+        Ok(checked)
+    } else {
+        Err(problems)
+    }
 }
 
 impl Checked {
-    fn rate(&mut self, path: String, limit: Option<&config::RateLimit>, problems: &mut Vec<Problem>) {
+    fn rate(
+        &mut self,
+        path: String,
+        limit: Option<&config::RateLimit>,
+        problems: &mut Vec<Problem>,
+    ) {
         let Some(limit) = limit else { return };
         match Rate::new(limit.per_second, limit.burst) {
             Ok(rate) => {
@@ -157,13 +182,18 @@ impl Checked {
     }
 
     fn translation(&mut self, provider: &config::Provider, problems: &mut Vec<Problem>) {
-        let Some(wanted) = &provider.reasoning_translation else { return };
+        let Some(wanted) = &provider.reasoning_translation else {
+            return;
+        };
         let surface = |surface: &config::ReasoningSurface| SurfaceSpec {
             unsupported_efforts: surface.unsupported_efforts.clone(),
             writes: surface
                 .writes
                 .iter()
-                .map(|write| WriteSpec { target_path: write.target_path.clone(), values: write.values.clone() })
+                .map(|write| WriteSpec {
+                    target_path: write.target_path.clone(),
+                    values: write.values.clone(),
+                })
                 .collect(),
         };
         let spec = Spec {
@@ -176,8 +206,17 @@ impl Checked {
             }
             Err(violations) => problems.extend(violations.into_iter().map(|violation| {
                 let path = [wanted.path.as_str(), violation.path.as_str()];
-                let path = path.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(".");
-                Problem::new(path, "a translation that breaks a rule".to_owned(), violation.message)
+                let path = path
+                    .iter()
+                    .filter(|part| !part.is_empty())
+                    .copied()
+                    .collect::<Vec<_>>()
+                    .join(".");
+                Problem::new(
+                    path,
+                    "a translation that breaks a rule".to_owned(),
+                    violation.message,
+                )
             })),
         }
     }
@@ -288,9 +327,12 @@ impl Builder<'_> {
         let providers = config.providers.len();
         let mut learnt = Learnt::default();
         if let (Some(aimd), Some(preferred)) = (&config.fallback.aimd, config.providers.first()) {
-            let identity =
-                share::Identity { preferred: identity_of(preferred), deadline: config.fallback.first_token_timeout };
-            learnt.share = Share::carried(old.share, &controller(aimd), identity, providers, series());
+            let identity = share::Identity {
+                preferred: identity_of(preferred),
+                deadline: config.fallback.first_token_timeout,
+            };
+            learnt.share =
+                Share::carried(old.share, &controller(aimd), identity, providers, series());
         } else if let Some(old) = old.share {
             old.retire();
         }

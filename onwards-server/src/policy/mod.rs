@@ -15,7 +15,7 @@ pub(crate) use self::affinity::conversation;
 pub(crate) use self::caller::Caller;
 pub(crate) use self::compile::{Grounds, compile};
 pub(crate) use self::ledger::Ledger;
-pub(crate) use self::pause::asked;
 pub(crate) use self::path::{has_dot_segment, join};
+pub(crate) use self::pause::asked;
 pub(crate) use self::share::{Observation, Share};
 pub(crate) use self::snapshot::{Alias, Pool, Provider, RequestClass, Snapshot};

@@ -18,7 +18,10 @@ impl Pause {
     /// The provider asks not to be called for so long. Shorter asks do not shorten longer ones.
     pub(crate) fn ask(&self, wait: Duration, now: Duration) {
         let until = now.saturating_add(wait.min(LONGEST));
-        self.0.fetch_max(u64::try_from(until.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.0.fetch_max(
+            u64::try_from(until.as_millis()).unwrap_or(u64::MAX),
+            Ordering::Relaxed,
+        );
     }
 
     /// The time before which the provider asked not to be called, if that is still to come.
@@ -30,8 +33,15 @@ impl Pause {
 
 /// How long an answer asks to be left alone: `retry-after-ms`, else `retry-after` in seconds or as a date (RFC 9110, 10.2.3).
 pub(crate) fn asked(headers: &HeaderMap, wall: SystemTime) -> Option<Duration> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let millis = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok()).map(|millis| millis / 1000.0);
+    let text = |name: &str| {
+        headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .map(str::trim)
+    };
+    let millis = text("retry-after-ms")
+        .and_then(|text| text.parse::<f64>().ok())
+        .map(|millis| millis / 1000.0);
     let after = text(header::RETRY_AFTER.as_str());
     if let Some(seconds) = millis.or_else(|| after?.parse::<f64>().ok()) {
         return Duration::try_from_secs_f64(seconds).ok();
@@ -51,8 +61,16 @@ mod tests {
         for (name, value, wait) in [
             ("retry-after", "7", Some(Duration::from_secs(7))),
             ("retry-after", "0.5", Some(Duration::from_millis(500))),
-            ("retry-after", "Sun, 06 Nov 1994 08:50:00 GMT", Some(Duration::from_secs(23))),
-            ("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT", Some(Duration::ZERO)),
+            (
+                "retry-after",
+                "Sun, 06 Nov 1994 08:50:00 GMT",
+                Some(Duration::from_secs(23)),
+            ),
+            (
+                "retry-after",
+                "Sun, 06 Nov 1994 08:00:00 GMT",
+                Some(Duration::ZERO),
+            ),
             ("retry-after", "soon", None),
             ("retry-after", "-1", None),
             ("retry-after", "NaN", None),

@@ -35,7 +35,11 @@ pub(crate) struct Identity {
 
 impl Share {
     /// A share of 1; `None` for settings out of range, which the configuration does not let through.
-    fn new(settings: &ControllerSettings, identity: Identity, series: PoolSeries) -> Option<Arc<Self>> {
+    fn new(
+        settings: &ControllerSettings,
+        identity: Identity,
+        series: PoolSeries,
+    ) -> Option<Arc<Self>> {
         let controller = Controller::new(settings.clone(), Duration::ZERO).ok()?;
         let share = Self {
             controller: Mutex::new(controller),
@@ -58,7 +62,9 @@ impl Share {
         providers: usize,
         series: PoolSeries,
     ) -> Option<Arc<Self>> {
-        let same = |old: &Arc<Self>| old.settings == *settings && old.identity.deadline == identity.deadline;
+        let same = |old: &Arc<Self>| {
+            old.settings == *settings && old.identity.deadline == identity.deadline
+        };
         match (old, providers) {
             (Some(old), 2..) if same(&old) && old.identity == identity => {
                 let change = old.controller.lock().resume(old.now());
@@ -76,7 +82,11 @@ impl Share {
                 if let Some(old) = old {
                     old.retire();
                 }
-                if providers > 1 { Self::new(settings, identity, series) } else { None }
+                if providers > 1 {
+                    Self::new(settings, identity, series)
+                } else {
+                    None
+                }
             }
         }
     }
@@ -106,7 +116,11 @@ impl Share {
     pub(crate) fn observe(self: &Arc<Self>, begun: Instant) -> Observation {
         let ticket = self.controller.lock().begin();
         self.publish();
-        Observation { share: self.clone(), ticket: Some(ticket), begun }
+        Observation {
+            share: self.clone(),
+            ticket: Some(ticket),
+            begun,
+        }
     }
 
     fn report(&self, ticket: Ticket, seen: Seen) {
@@ -117,7 +131,9 @@ impl Share {
         }
         match (outcome, seen) {
             (Outcome::Unknown, _) => self.series.aimd_unknown().inc(),
-            (Outcome::Breach, Seen::Status(status)) => self.series.aimd_overload_breaches(status).inc(),
+            (Outcome::Breach, Seen::Status(status)) => {
+                self.series.aimd_overload_breaches(status).inc()
+            }
             _ => {}
         }
         self.moved(change);
@@ -125,7 +141,9 @@ impl Share {
     }
 
     fn moved(&self, change: Option<Change>) {
-        let Some(change) = change.filter(|_| !self.retired.load(Ordering::Relaxed)) else { return };
+        let Some(change) = change.filter(|_| !self.retired.load(Ordering::Relaxed)) else {
+            return;
+        };
         let direction = match change.direction {
             onwards_balance::Direction::Increase => Direction::Increase,
             onwards_balance::Direction::Decrease => Direction::Decrease,
@@ -143,9 +161,13 @@ impl Share {
         let gauge = controller.gauge();
         self.series.share().set(gauge.share);
         self.series.aimd_active().set(i64::from(gauge.active));
-        self.series.aimd_window_samples().set(i64::try_from(gauge.samples).unwrap_or(i64::MAX));
+        self.series
+            .aimd_window_samples()
+            .set(i64::try_from(gauge.samples).unwrap_or(i64::MAX));
         self.series.aimd_window_breach_rate().set(gauge.breach_rate);
-        self.series.aimd_in_flight().set(i64::try_from(gauge.in_flight).unwrap_or(i64::MAX));
+        self.series
+            .aimd_in_flight()
+            .set(i64::try_from(gauge.in_flight).unwrap_or(i64::MAX));
     }
 
     fn now(&self) -> Duration {

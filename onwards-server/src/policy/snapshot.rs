@@ -109,12 +109,19 @@ impl Pool {
     /// The time before which a provider asked not to be called. Pauses count where the pool fails over; elsewhere the client
     /// has seen the provider's own words.
     pub(crate) fn pause_of(&self, provider: &Provider, now: Duration) -> Option<Duration> {
-        if self.fallback.enabled { provider.pause.until(now) } else { None }
+        if self.fallback.enabled {
+            provider.pause.until(now)
+        } else {
+            None
+        }
     }
 
     /// How long the shortest of the pauses lasts that the providers have asked for.
     pub(crate) fn earliest(&self, now: Duration) -> Option<Duration> {
-        let pauses = self.providers.iter().filter_map(|provider| self.pause_of(provider, now));
+        let pauses = self
+            .providers
+            .iter()
+            .filter_map(|provider| self.pause_of(provider, now));
         pauses.min().map(|until| until.saturating_sub(now))
     }
 }
@@ -179,7 +186,9 @@ pub(crate) struct ModelName(pub(crate) String);
 impl Snapshot {
     /// True for a request that carries the header of dispatched traffic.
     pub(crate) fn is_dispatched(&self, headers: &HeaderMap) -> bool {
-        self.exempt_header.as_ref().is_some_and(|name| headers.contains_key(name))
+        self.exempt_header
+            .as_ref()
+            .is_some_and(|name| headers.contains_key(name))
     }
 
     /// The configuration that knows no alias.
@@ -219,7 +228,11 @@ impl Alias {
     /// The series for requests that name this alias and are served by a pool of its own or of another alias.
     pub(crate) fn series(&self, pool: &Pool) -> &PoolSeries {
         let [default, completions] = &self.series;
-        if pool.name == "default" { default } else { completions }
+        if pool.name == "default" {
+            default
+        } else {
+            completions
+        }
     }
 
     /// The pool for a class of requests; the default one where the alias has no other.

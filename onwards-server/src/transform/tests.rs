@@ -4,9 +4,17 @@ use http::HeaderMap;
 use super::*;
 
 fn sanitized(path: &str, body: &'static str) -> Option<String> {
-    let answer = WholeAnswer { path, headers: &HeaderMap::new(), body: &Bytes::from(body), model: "mine" };
-    let text = ResponseTransform::new(response_sanitizer()).apply(&answer).map_err(|error| error.to_string());
-    text.unwrap_or_else(|error| Some(error.into())).map(|text| String::from_utf8(text.to_vec()).unwrap())
+    let answer = WholeAnswer {
+        path,
+        headers: &HeaderMap::new(),
+        body: &Bytes::from(body),
+        model: "mine",
+    };
+    let text = ResponseTransform::new(response_sanitizer())
+        .apply(&answer)
+        .map_err(|error| error.to_string());
+    text.unwrap_or_else(|error| Some(error.into()))
+        .map(|text| String::from_utf8(text.to_vec()).unwrap())
 }
 
 #[test]

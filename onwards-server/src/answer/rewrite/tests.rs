@@ -6,8 +6,20 @@ use onwards_strict::Context;
 use super::*;
 
 fn rewriter(endpoint: Endpoint, include_usage: bool, trusted: bool) -> Rewriter {
-    let contract = Contract { endpoint, model: "m".to_owned(), include_usage, unique: "u".to_owned(), now: 0, id: None };
-    let context = Context { model: "m", unique: "u", created: 0, trusted };
+    let contract = Contract {
+        endpoint,
+        model: "m".to_owned(),
+        include_usage,
+        unique: "u".to_owned(),
+        now: 0,
+        id: None,
+    };
+    let context = Context {
+        model: "m",
+        unique: "u",
+        created: 0,
+        trusted,
+    };
     Rewriter::strict(Cleaner::new(endpoint, &context), &contract, trusted)
 }
 
@@ -43,37 +55,57 @@ const USAGE: &str = r#","usage":{"prompt_tokens":1,"completion_tokens":2,"total_
 #[test]
 fn a_finished_stream_is_completed_and_another_is_not() {
     let finished = chunk("{}", "\"stop\"", "");
-    check(chat(false), &finished, expect![[r#"
+    check(
+        chat(false),
+        &finished,
+        expect![[r#"
         data: {"id":"c","created":1,"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"object":"chat.completion.chunk","model":"m"}
 
         data: [DONE]
 
         end
-    "#]]);
-    check(chat(false), &chunk("{}", "null", ""), expect![[r#"
+    "#]],
+    );
+    check(
+        chat(false),
+        &chunk("{}", "null", ""),
+        expect![[r#"
         data: {"id":"c","created":1,"choices":[{"index":0,"delta":{},"finish_reason":null}],"object":"chat.completion.chunk","model":"m"}
 
         data: {"error":{"message":"The upstream response ended before it was complete.","type":"api_error","param":null,"code":502}}
 
         fault: Rewrite(Unfinished)
-    "#]]);
-    check(chat(false), "data:\n\ndata: \n\n", expect![[r#"
+    "#]],
+    );
+    check(
+        chat(false),
+        "data:\n\ndata: \n\n",
+        expect![[r#"
         end
-    "#]]);
-    check(chat(false), ": nothing\n\n", expect![[r#"
+    "#]],
+    );
+    check(
+        chat(false),
+        ": nothing\n\n",
+        expect![[r#"
         :
 
         end
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn what_follows_the_end_marker_is_ignored() {
-    check(chat(false), "data: [DONE]\n\ndata: {\"more\"", expect![[r#"
+    check(
+        chat(false),
+        "data: [DONE]\n\ndata: {\"more\"",
+        expect![[r#"
         data: [DONE]
 
         end
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -90,53 +122,78 @@ fn usage_that_was_asked_for_comes_once_in_a_chunk_of_its_own() {
         let (text, end) = run(chat(true), &stream);
         let events: Vec<_> = text.split_terminator("\n\n").collect();
         assert_eq!(events.len(), 3, "{stream}");
-        assert!(events[0].contains(r#""finish_reason":"stop""#) && events[0].contains(r#""usage":null"#), "{}", events[0]);
+        assert!(
+            events[0].contains(r#""finish_reason":"stop""#)
+                && events[0].contains(r#""usage":null"#),
+            "{}",
+            events[0]
+        );
         assert_eq!(events[1..], [counts, "data: [DONE]"]);
         assert_eq!(end, "end");
     }
-    check(chat(false), &alone, expect![[r#"
+    check(
+        chat(false),
+        &alone,
+        expect![[r#"
         data: {"id":"c","created":1,"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3},"object":"chat.completion.chunk","model":"m"}
 
         data: {"error":{"message":"The upstream response ended before it was complete.","type":"api_error","param":null,"code":502}}
 
         fault: Rewrite(Unfinished)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn an_error_stands_alone_and_the_stream_goes_on() {
     let error = "data: {\"choices\":[],\"error\":{\"code\":\"401\",\"message\":\"secret\"}}\n\n";
     let stream = format!("{error}{}", chunk("{\"content\":\"a\"}", "null", ""));
-    check(chat(false), &stream, expect![[r#"
+    check(
+        chat(false),
+        &stream,
+        expect![[r#"
         data: {"error":{"message":"Bad gateway","type":"api_error","param":null,"code":502}}
 
         data: {"id":"c","created":1,"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}],"object":"chat.completion.chunk","model":"m"}
 
         end
-    "#]]);
-    check(rewriter(Endpoint::Chat, false, true), error, expect![[r#"
+    "#]],
+    );
+    check(
+        rewriter(Endpoint::Chat, false, true),
+        error,
+        expect![[r#"
         data: {"error":{"code":"401","message":"secret"}}
 
         end
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn responses_events_are_named_after_their_type_and_need_no_end_marker() {
     let stream = "event: vendor\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":4,\"item_id\":\"i\",\"output_index\":0,\"content_index\":0,\"delta\":\"a\"}\n\n";
-    check(rewriter(Endpoint::Responses, false, false), stream, expect![[r#"
+    check(
+        rewriter(Endpoint::Responses, false, false),
+        stream,
+        expect![[r#"
         event: response.output_text.delta
         data: {"type":"response.output_text.delta","sequence_number":4,"item_id":"i","output_index":0,"content_index":0,"delta":"a"}
 
         data: {"error":{"message":"The upstream response ended before it was complete.","type":"api_error","param":null,"code":502}}
 
         fault: Rewrite(Unfinished)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn an_event_that_is_cut_off_is_not_shown() {
-    check(chat(false), "data: {\"choices\":[", expect![[r#"
+    check(
+        chat(false),
+        "data: {\"choices\":[",
+        expect![[r#"
         fault: Rewrite(CutOff)
-    "#]]);
+    "#]],
+    );
 }

@@ -16,12 +16,27 @@ async fn a_panic_is_a_500_and_frees_what_it_held() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_is_read_whole_may_not_be_silent_for_long() {
     const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
-    let timed = r#"{"strict_mode":true,"targets":{"m":{"url":"http://up.example","idle_timeout_ms":500}}}"#;
-    for config in [timed.to_owned(), timed.replace("true", "false").replace(r#""url""#, r#""sanitize_response":true,"url""#)] {
+    let timed =
+        r#"{"strict_mode":true,"targets":{"m":{"url":"http://up.example","idle_timeout_ms":500}}}"#;
+    for config in [
+        timed.to_owned(),
+        timed
+            .replace("true", "false")
+            .replace(r#""url""#, r#""sanitize_response":true,"url""#),
+    ] {
         let stage = Stage::new(&config).acts([Act::Silence(JSON)]);
         let begun = tokio::time::Instant::now();
-        let answer = stage.post(r#"{"model":"m","messages":[{"role":"user","content":"a"}]}"#, &[]);
-        let answer = tokio::time::timeout(Duration::from_secs(60), answer).await.unwrap();
-        assert_eq!((code(&answer).as_str(), begun.elapsed().as_millis()), ("502 internal_error", 500), "{config}");
+        let answer = stage.post(
+            r#"{"model":"m","messages":[{"role":"user","content":"a"}]}"#,
+            &[],
+        );
+        let answer = tokio::time::timeout(Duration::from_secs(60), answer)
+            .await
+            .unwrap();
+        assert_eq!(
+            (code(&answer).as_str(), begun.elapsed().as_millis()),
+            ("502 internal_error", 500),
+            "{config}"
+        );
     }
 }

@@ -2,8 +2,14 @@ use super::*;
 use crate::metrics::Metrics;
 
 fn share(metrics: &Metrics, budget: Duration) -> Arc<Share> {
-    let settings = ControllerSettings { latency_budget: budget, ..ControllerSettings::default() };
-    let identity = Identity { preferred: "a".to_owned(), deadline: None };
+    let settings = ControllerSettings {
+        latency_budget: budget,
+        ..ControllerSettings::default()
+    };
+    let identity = Identity {
+        preferred: "a".to_owned(),
+        deadline: None,
+    };
     Share::new(&settings, identity, metrics.pool("m", "default")).unwrap()
 }
 
@@ -14,15 +20,30 @@ fn a_retired_controller_does_not_show_itself_again() {
     let series = metrics.pool("m", "default");
     old.arrive();
     let observation = old.observe(Instant::now());
-    assert_eq!((series.aimd_active().get(), series.aimd_in_flight().get()), (1, 1));
+    assert_eq!(
+        (series.aimd_active().get(), series.aimd_in_flight().get()),
+        (1, 1)
+    );
     old.retire();
-    assert_eq!((series.aimd_active().get(), series.aimd_in_flight().get()), (0, 0));
+    assert_eq!(
+        (series.aimd_active().get(), series.aimd_in_flight().get()),
+        (0, 0)
+    );
     // A request that was read before the reload, and one that was under way.
     old.arrive();
     drop(old.observe(Instant::now()));
     drop(observation);
-    assert_eq!((series.aimd_active().get(), series.aimd_in_flight().get()), (0, 0));
-    assert_eq!((series.aimd_window_samples().get(), series.aimd_unknown().get()), (0, 0));
+    assert_eq!(
+        (series.aimd_active().get(), series.aimd_in_flight().get()),
+        (0, 0)
+    );
+    assert_eq!(
+        (
+            series.aimd_window_samples().get(),
+            series.aimd_unknown().get()
+        ),
+        (0, 0)
+    );
 }
 
 #[tokio::test(start_paused = true)]
