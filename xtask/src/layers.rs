@@ -37,7 +37,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         owns: "JSON text as spans: one validating scan, members by reference, edits as splices",
         inside: &[],
         outside: External::Only(&["memchr", "thiserror"]),
-        testing: External::Only(&["divan", "expect-test", "proptest", "serde", "serde_json"]),
+        testing: External::Only(&["divan", "expect-test", "proptest", "serde_json"]),
     },
     Layer {
         name: "onwards-sse",
