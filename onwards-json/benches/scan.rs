@@ -1,11 +1,59 @@
 //! The texts a gateway sees, by shape: `cargo bench -p onwards-json`.
-#![allow(missing_docs, clippy::unwrap_used, reason = "a bench")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a bench"
+)]
 
-use divan::{Bencher, black_box, counter::BytesCount};
+#[path = "../../benches/shapes.rs"]
+mod shapes;
+
+use divan::black_box;
 use onwards_json::{Edit, Scanner, apply, object, splices};
+use serde_json::value::RawValue;
+use shapes::{Shape, Work};
 
 fn main() {
-    divan::main();
+    shapes::main();
+}
+
+const SHAPES: &[Shape] = &[
+    text("request_500_bytes", || work(request(), members)),
+    text("prompt_200k_lines", || work(english(), members)),
+    text("prompt_200k_unbroken", || work(unbroken(), members)),
+    text("prompt_200k_mixed_scripts", || work(mixed(), members)),
+    text("embeddings_64_by_1536", || work(embeddings(), members)),
+    Shape {
+        name: "walk_chunk",
+        unit: "event",
+        prepare: || work(CHUNK.to_owned(), walk),
+    },
+    text("set_model_in_request", || work(request(), set_model)),
+    text("set_model_in_200k", || work(english(), set_model)),
+    // For comparison: the cost of the UTF-8 check in all of these, and another validator.
+    text("std_utf8_200k", || work(english(), utf8)),
+    text("serde_json_200k", || work(english(), ignored)),
+    text("serde_json_embeddings", || work(embeddings(), ignored)),
+];
+
+const fn text(name: &'static str, prepare: fn() -> Work) -> Shape {
+    let unit = "text";
+    Shape {
+        name,
+        unit,
+        prepare,
+    }
+}
+
+fn work(text: String, pass: fn(&str) -> usize) -> Work {
+    let bytes = text.len();
+    let run = move || pass(black_box(&text));
+    Work {
+        units: 1,
+        bytes,
+        run: Box::new(run),
+    }
 }
 
 /// A chat request whose one message is prose with a line break every 80 characters.
@@ -36,12 +84,14 @@ fn unbroken() -> String {
     english().replace(r"\n", " ")
 }
 
+/// A chat request of some 500 bytes.
 fn request() -> String {
     let mut text = prompt("Say hello in three languages. ", 150);
     text.truncate(text.len() - 1);
     text + r#","max_tokens":256,"top_p":0.95,"n":1,"user":"u-1234","metadata":{"team":"search","trace":"0af7651916cd43dd8448eb211c80319c"},"tools":[{"type":"function","function":{"name":"lookup","parameters":{"type":"object","properties":{"q":{"type":"string"}}}}}],"seed":42}"#
 }
 
+/// An answer of 64 vectors of 1536 numbers.
 fn embeddings() -> String {
     let mut seed = 7u64;
     let mut float = || {
@@ -67,124 +117,50 @@ fn embeddings() -> String {
     )
 }
 
-fn bench_object(bencher: Bencher<'_, '_>, text: &str) {
-    bencher
-        .counter(BytesCount::of_str(text))
-        .bench(|| object(black_box(text.as_bytes())).unwrap().members().len());
+/// A chat chunk with a vendor's members.
+const CHUNK: &str = r#"{"id":"chatcmpl-9f3","object":"chat.completion.chunk","created":1718345013,"model":"vendor/fast-1","provider":"acme","system_fingerprint":"fp_44709d6fcb","choices":[{"index":0,"delta":{"role":"assistant","content":" hello there","reasoning":null},"logprobs":null,"finish_reason":null,"native_finish_reason":null}],"usage":{"prompt_tokens":12,"completion_tokens":3,"total_tokens":15,"cost":0.00012},"x_vendor":{"a":[1,2,3]}}"#;
+
+fn members(text: &str) -> usize {
+    object(text.as_bytes()).unwrap().members().len()
 }
 
-mod objects {
-    use super::*;
-
-    #[divan::bench(sample_size = 1000)]
-    fn request_500_bytes(bencher: Bencher<'_, '_>) {
-        bench_object(bencher, &request());
-    }
-
-    #[divan::bench]
-    fn prompt_200k_lines(bencher: Bencher<'_, '_>) {
-        bench_object(bencher, &english());
-    }
-
-    #[divan::bench]
-    fn prompt_200k_unbroken(bencher: Bencher<'_, '_>) {
-        bench_object(bencher, &unbroken());
-    }
-
-    #[divan::bench]
-    fn prompt_200k_mixed_scripts(bencher: Bencher<'_, '_>) {
-        bench_object(bencher, &mixed());
-    }
-
-    #[divan::bench]
-    fn embeddings_64_by_1536(bencher: Bencher<'_, '_>) {
-        bench_object(bencher, &embeddings());
-    }
-}
-
-mod parts {
-    use super::*;
-
-    #[divan::bench]
-    fn utf8_check_200k(bencher: Bencher<'_, '_>) {
-        let text = english();
-        bencher
-            .counter(BytesCount::of_str(&text))
-            .bench(|| std::str::from_utf8(black_box(text.as_bytes())).is_ok());
-    }
-
-    #[divan::bench]
-    fn serde_json_ignored_200k(bencher: Bencher<'_, '_>) {
-        let text = english();
-        bencher.counter(BytesCount::of_str(&text)).bench(|| {
-            serde_json::from_slice::<&serde_json::value::RawValue>(black_box(text.as_bytes()))
-                .is_ok()
-        });
-    }
-
-    #[divan::bench]
-    fn serde_json_ignored_embeddings(bencher: Bencher<'_, '_>) {
-        let text = embeddings();
-        bencher.counter(BytesCount::of_str(&text)).bench(|| {
-            serde_json::from_slice::<&serde_json::value::RawValue>(black_box(text.as_bytes()))
-                .is_ok()
-        });
-    }
-
-    /// A cleaner's way through a stream event: enter what it knows, skip the rest.
-    #[divan::bench(sample_size = 1000)]
-    fn walk_chunk(bencher: Bencher<'_, '_>) {
-        let text = r#"{"id":"chatcmpl-9f3","object":"chat.completion.chunk","created":1718345013,"model":"vendor/fast-1","provider":"acme","system_fingerprint":"fp_44709d6fcb","choices":[{"index":0,"delta":{"role":"assistant","content":" hello there","reasoning":null},"logprobs":null,"finish_reason":null,"native_finish_reason":null}],"usage":{"prompt_tokens":12,"completion_tokens":3,"total_tokens":15,"cost":0.00012},"x_vendor":{"a":[1,2,3]}}"#;
-        bencher.counter(BytesCount::of_str(text)).bench(|| {
-            let mut scanner = Scanner::new(black_box(text.as_bytes())).unwrap();
-            let mut seen = 0usize;
-            scanner.enter_object().unwrap();
-            while let Some(key) = scanner.next_key().unwrap() {
-                if key.is("choices") {
-                    scanner.enter_array().unwrap();
-                    while scanner.next_element().unwrap() {
-                        scanner.enter_object().unwrap();
-                        while let Some(member) = scanner.next_member().unwrap() {
-                            seen += member.value_span().len();
-                        }
-                    }
-                } else {
-                    seen += scanner.skip().unwrap().text().len();
+/// A cleaner's way through a stream event: enter what it knows, skip the rest.
+fn walk(text: &str) -> usize {
+    let mut scanner = Scanner::new(text.as_bytes()).unwrap();
+    let mut seen = 0;
+    scanner.enter_object().unwrap();
+    while let Some(key) = scanner.next_key().unwrap() {
+        if key.is("choices") {
+            scanner.enter_array().unwrap();
+            while scanner.next_element().unwrap() {
+                scanner.enter_object().unwrap();
+                while let Some(member) = scanner.next_member().unwrap() {
+                    seen += member.value_span().len();
                 }
             }
-            scanner.finish().unwrap();
-            seen
-        });
+        } else {
+            seen += scanner.skip().unwrap().text().len();
+        }
     }
+    scanner.finish().unwrap();
+    seen
 }
 
-mod edits {
-    use super::*;
+/// What a request's body goes through: scanned, one member set, written anew.
+fn set_model(text: &str) -> usize {
+    let edit = Edit::Set {
+        path: &["model"],
+        value: r#""vendor/fast-1""#,
+    };
+    let splices = splices(&object(text.as_bytes()).unwrap(), &[edit]).unwrap();
+    apply(text.as_bytes(), &splices).len()
+}
 
-    #[divan::bench(sample_size = 1000)]
-    fn set_model_in_request(bencher: Bencher<'_, '_>) {
-        let text = request();
-        let body = object(text.as_bytes()).unwrap();
-        bencher.bench(|| {
-            let edit = Edit::Set {
-                path: &["model"],
-                value: r#""vendor/fast-1""#,
-            };
-            splices(black_box(&body), &[edit]).unwrap()
-        });
-    }
+fn utf8(text: &str) -> usize {
+    std::str::from_utf8(text.as_bytes()).unwrap().len()
+}
 
-    #[divan::bench]
-    fn apply_to_200k(bencher: Bencher<'_, '_>) {
-        let text = english();
-        let body = object(text.as_bytes()).unwrap();
-        let edit = Edit::Set {
-            path: &["model"],
-            value: r#""vendor/fast-1""#,
-        };
-        let splices = splices(&body, &[edit]).unwrap();
-        bencher
-            .counter(BytesCount::of_str(&text))
-            .bench(|| apply(black_box(text.as_bytes()), &splices));
-    }
+fn ignored(text: &str) -> usize {
+    let raw: &RawValue = serde_json::from_slice(text.as_bytes()).unwrap();
+    raw.get().len()
 }

@@ -1,10 +1,50 @@
-//! How fast texts are cleaned and checked: `cargo bench -p onwards-strict`.
+//! Texts cleaned and checked, by shape: `cargo bench -p onwards-strict`.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a bench"
+)]
 
-use divan::{Bencher, black_box, counter::BytesCount};
+#[path = "../../benches/shapes.rs"]
+mod shapes;
+
+use divan::black_box;
 use onwards_strict::{Cleaner, Context, Endpoint, check};
+use shapes::{Shape, Work};
 
 fn main() {
-    divan::main();
+    shapes::main();
+}
+
+const SHAPES: &[Shape] = &[
+    shape("chat_chunk_vendor", "event", || {
+        chunk(Endpoint::Chat, VENDOR)
+    }),
+    shape("chat_chunk_plain", "event", || chunk(Endpoint::Chat, PLAIN)),
+    shape("responses_event", "event", || {
+        chunk(Endpoint::Responses, EVENT)
+    }),
+    shape("chat_answer", "text", || {
+        answer(Endpoint::Chat, chat_answer())
+    }),
+    shape("embeddings_64_by_1536", "text", || {
+        answer(Endpoint::Embeddings, embeddings(""))
+    }),
+    shape("embeddings_64_by_1536_spaced", "text", || {
+        answer(Endpoint::Embeddings, embeddings(" "))
+    }),
+    shape("chat_request_500_bytes", "text", || request(500)),
+    shape("chat_request_8k", "text", || request(8_000)),
+    shape("chat_request_200k", "text", || request(200_000)),
+];
+
+const fn shape(name: &'static str, unit: &'static str, prepare: fn() -> Work) -> Shape {
+    Shape {
+        name,
+        unit,
+        prepare,
+    }
 }
 
 const CONTEXT: Context<'static> = Context {
@@ -15,46 +55,78 @@ const CONTEXT: Context<'static> = Context {
 };
 
 /// A chat chunk of 423 bytes with vendor members at every level.
-const CHUNK: &str = r#"{"id":"gen-1731420000-AbCdEfGhIjKlMnOpQrSt","provider":"AcmeCloud","model":"acme/large-instruct-2","object":"chat.completion.chunk","created":1731420000,"choices":[{"index":0,"delta":{"role":"assistant","content":" a word","reasoning":null,"internal_step":12},"finish_reason":null,"native_finish_reason":null,"logprobs":null}],"usage":null,"system_fingerprint":"fp_0123456789","x_trace":{"node":"gpu-7","cost":0.000123}}"#;
+const VENDOR: &str = r#"{"id":"gen-1731420000-AbCdEfGhIjKlMnOpQrSt","provider":"AcmeCloud","model":"acme/large-instruct-2","object":"chat.completion.chunk","created":1731420000,"choices":[{"index":0,"delta":{"role":"assistant","content":" a word","reasoning":null,"internal_step":12},"finish_reason":null,"native_finish_reason":null,"logprobs":null}],"usage":null,"system_fingerprint":"fp_0123456789","x_trace":{"node":"gpu-7","cost":0.000123}}"#;
 
 /// A chat chunk a provider sends without members of its own, but for the model name.
 const PLAIN: &str = r#"{"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk","created":1731420000,"model":"large-instruct-2","system_fingerprint":"fp_0123456789","choices":[{"index":0,"delta":{"content":" a word"},"logprobs":null,"finish_reason":null}]}"#;
 
 const EVENT: &str = r#"{"type":"response.output_text.delta","sequence_number":12,"item_id":"msg_0123456789abcdef0123456789abcdef","output_index":0,"content_index":0,"delta":" a word","logprobs":[],"obfuscation":"Qx8ZkPt1"}"#;
 
-#[divan::bench(args = [("vendor", CHUNK), ("plain", PLAIN)])]
-fn chat_chunk(bencher: Bencher, (_, chunk): (&str, &str)) {
-    chunks(bencher, Endpoint::Chat, chunk);
-}
-
-#[divan::bench]
-fn responses_event(bencher: Bencher) {
-    chunks(bencher, Endpoint::Responses, EVENT);
-}
-
-fn chunks(bencher: Bencher, endpoint: Endpoint, chunk: &str) {
+/// Cleans an event's payload into a buffer that is large enough.
+fn chunk(endpoint: Endpoint, payload: &'static str) -> Work {
     let cleaner = Cleaner::new(endpoint, &CONTEXT);
     let mut out = Vec::with_capacity(1024);
-    bencher.counter(BytesCount::of_str(chunk)).bench_local(|| {
+    let run = move || {
         out.clear();
         cleaner
-            .clean_chunk(black_box(chunk.as_bytes()), 12, &mut out)
-            .is_ok()
-    });
+            .clean_chunk(black_box(payload.as_bytes()), 12, &mut out)
+            .unwrap();
+        out.len()
+    };
+    Work {
+        units: 1,
+        bytes: payload.len(),
+        run: Box::new(run),
+    }
 }
 
-#[divan::bench]
-fn chat_answer(bencher: Bencher) {
+/// Cleans a whole answer into a buffer that is large enough.
+fn answer(endpoint: Endpoint, answer: String) -> Work {
+    let cleaner = Cleaner::new(endpoint, &CONTEXT);
+    let bytes = answer.len();
+    let mut out = Vec::with_capacity(bytes + 1024);
+    let run = move || {
+        out.clear();
+        cleaner
+            .clean(black_box(answer.as_bytes()), &mut out)
+            .unwrap();
+        out.len()
+    };
+    Work {
+        units: 1,
+        bytes,
+        run: Box::new(run),
+    }
+}
+
+/// Checks a request whose prompt has that many bytes.
+fn request(prompt: usize) -> Work {
+    let request = chat_request(prompt);
+    let bytes = request.len();
+    let run = move || usize::from(check(Endpoint::Chat, black_box(request.as_bytes())).is_ok());
+    Work {
+        units: 1,
+        bytes,
+        run: Box::new(run),
+    }
+}
+
+fn chat_request(bytes: usize) -> String {
+    let content = "A sentence of a prompt that is plain text. ".repeat(bytes / 43);
+    format!(
+        r#"{{"model":"fast","messages":[{{"role":"system","content":"Be brief."}},{{"role":"user","content":"{content}"}}],"temperature":0.7,"max_tokens":256,"stream":true,"stream_options":{{"include_usage":true}}}}"#
+    )
+}
+
+fn chat_answer() -> String {
     let content = "A sentence of an answer, with a \\\"quote\\\" and a line break.\\n".repeat(10);
-    let answer = format!(
+    format!(
         r#"{{"id":"gen-1","provider":"AcmeCloud","object":"chat.completion","created":1731420000,"model":"acme/large","choices":[{{"index":0,"message":{{"role":"assistant","content":"{content}","refusal":null,"reasoning":null}},"logprobs":null,"finish_reason":"stop","native_finish_reason":"stop"}}],"usage":{{"prompt_tokens":11,"completion_tokens":137,"total_tokens":148,"cost":0.01}},"system_fingerprint":null}}"#
-    );
-    answers(bencher, Endpoint::Chat, &answer);
+    )
 }
 
-#[divan::bench(args = [true, false], name = "embeddings_64x1536")]
-fn embeddings(bencher: Bencher, compact: bool) {
-    let space = if compact { "" } else { " " };
+/// An answer of 64 vectors of 1536 numbers, with this after each comma.
+fn embeddings(space: &str) -> String {
     let mut seed = 7_u32;
     let mut vector = || {
         let numbers: Vec<_> = (0..1536)
@@ -73,31 +145,8 @@ fn embeddings(bencher: Bencher, compact: bool) {
             )
         })
         .collect();
-    let answer = format!(
+    format!(
         r#"{{"object":"list","data":[{}],"model":"acme/embed","usage":{{"prompt_tokens":64,"total_tokens":64}},"cost":1}}"#,
         data.join(",")
-    );
-    answers(bencher, Endpoint::Embeddings, &answer);
-}
-
-fn answers(bencher: Bencher, endpoint: Endpoint, answer: &str) {
-    let cleaner = Cleaner::new(endpoint, &CONTEXT);
-    let mut out = Vec::with_capacity(answer.len() + 1024);
-    bencher.counter(BytesCount::of_str(answer)).bench_local(|| {
-        out.clear();
-        cleaner
-            .clean(black_box(answer.as_bytes()), &mut out)
-            .is_ok()
-    });
-}
-
-#[divan::bench(args = [500, 8_000, 200_000])]
-fn chat_request(bencher: Bencher, bytes: usize) {
-    let content = "A sentence of a prompt that is plain text. ".repeat(bytes / 43);
-    let request = format!(
-        r#"{{"model":"fast","messages":[{{"role":"system","content":"Be brief."}},{{"role":"user","content":"{content}"}}],"temperature":0.7,"max_tokens":256,"stream":true,"stream_options":{{"include_usage":true}}}}"#
-    );
-    bencher
-        .counter(BytesCount::of_str(&request))
-        .bench_local(|| check(Endpoint::Chat, black_box(request.as_bytes())).is_ok());
+    )
 }
