@@ -12,9 +12,11 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+mod bench;
 mod clients;
 mod examples;
 mod fences;
+mod fuzz;
 mod hygiene;
 mod layers;
 mod links;
@@ -51,9 +53,28 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Count instructions and time of a stone's work, and compare them with benches/record
+    Bench {
+        /// Only this package
+        stone: Option<String>,
+        /// Only count, and fail where a count is more than 3 % above the record
+        #[arg(long, conflicts_with = "record")]
+        check: bool,
+        /// Write the record
+        #[arg(long)]
+        record: bool,
+    },
+    /// Run the fuzz targets, guided by coverage where there is a C++ compiler
+    Fuzz {
+        /// Only the targets of this name
+        target: Option<String>,
+        /// How long each runs
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+    },
     /// Drive the gateway with the official Python and Node SDKs
     Clients,
-    /// Everything a change must pass: lint, test, schema --check, clients
+    /// Everything a change must pass: lint, test, schema --check, bench --check, clients
     Ci,
 }
 
@@ -63,11 +84,25 @@ fn main() -> Result<()> {
         Task::Test { package } => suite::run(&root, package.as_deref()),
         Task::Lint => lint::run(&root),
         Task::Schema { check } => schema::run(&root, check),
+        Task::Bench {
+            stone,
+            check,
+            record,
+        } => {
+            let mode = match (check, record) {
+                (true, _) => bench::Mode::Check,
+                (_, true) => bench::Mode::Record,
+                _ => bench::Mode::Show,
+            };
+            bench::run(&root, stone.as_deref(), mode)
+        }
+        Task::Fuzz { target, seconds } => fuzz::run(&root, target.as_deref(), seconds),
         Task::Clients => clients::run(&root),
         Task::Ci => {
             lint::run(&root)?;
             suite::run(&root, None)?;
             schema::run(&root, true)?;
+            bench::run(&root, None, bench::Mode::Check)?;
             clients::run(&root)
         }
     }

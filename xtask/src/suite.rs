@@ -61,7 +61,8 @@ pub(crate) fn server_binary(root: &Path, release: bool) -> Result<PathBuf> {
     executable(&capture(&mut build)?).context("cargo build named no executable")
 }
 
-fn executable(messages: &str) -> Option<PathBuf> {
+/// The last executable that cargo's messages name.
+pub(crate) fn executable(messages: &str) -> Option<PathBuf> {
     #[derive(Deserialize)]
     struct Message {
         executable: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run framer`; the body is shared with the crate's tests.
+//! `cargo xtask fuzz framer`; the body is shared with the crate's tests.
 #![no_main]
 
 #[path = "../../tests/support/mod.rs"]
