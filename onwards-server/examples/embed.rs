@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p onwards-server --example embed` sends itself one request and prints the answer.
 
+use std::io::Write;
+
 use axum::Router;
 use axum::routing::get;
 use onwards_server::AppState;
@@ -31,7 +33,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         served = axum::serve(listener, app) => served?,
         read = client.read_to_string(&mut answer) => { read?; }
     }
-    println!("{answer}");
+    writeln!(std::io::stdout(), "{answer}")?;
     assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.contains("hello"));
     Ok(())
 }
