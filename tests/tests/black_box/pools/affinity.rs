@@ -94,14 +94,18 @@ async fn conversations_keep_their_provider_over_turns_and_reloads() {
 async fn a_conversation_is_known_by_its_id_or_its_opening() {
     let pair = pair(false).await;
     let sides = settled(&pair.gateway).await;
-    let away = sides.iter().position(|preferred| !preferred).unwrap();
-    let id = format!("session {away}");
-    for same in [
-        Request::chat_with(&json!({"session_id": id})),
-        Request::chat_with(&json!({"prompt_cache_key": id, "stream": false})),
-        Request::chat_with(&json!({"session_id": id, "prompt_cache_key": "another"})),
-    ] {
-        assert!(pair.gateway.send(same).await.text().contains("from b"));
+    // One of each side, so that how they open, which is the same, cannot be what decides.
+    for (preferred, from) in [(true, "from a"), (false, "from b")] {
+        let number = sides.iter().position(|side| *side == preferred).unwrap();
+        let id = format!("session {number}");
+        for same in [
+            Request::chat_with(&json!({"session_id": id})),
+            Request::chat_with(&json!({"prompt_cache_key": id, "stream": false})),
+            Request::chat_with(&json!({"session_id": id, "prompt_cache_key": "another"})),
+        ] {
+            let answer = pair.gateway.send(same).await;
+            assert!(answer.text().contains(from), "{id}: {}", answer.text());
+        }
     }
     // Without any id, how it opens: later messages change nothing.
     let opening = |number: usize, more: usize| {
