@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use redis::IntoConnectionInfo;
 use redis::io::tcp::TcpSettings;
+use redis::{Client, ConnectionInfo, IntoConnectionInfo, RedisResult};
 use thiserror::Error;
 
 /// Settings of a [`SharedState`](crate::SharedState). [`Settings::new`] gives the defaults named at each member.
@@ -15,6 +15,8 @@ pub struct Settings {
     /// `redis://[user][:password@]host[:port][/database]`, `rediss://…` (feature `tls`) or `unix://path`. Secret: not
     /// shown by `Debug` nor by any error.
     pub url: String,
+    /// The certificate, in PEM, that a store with `rediss://` is trusted by instead of those of the system.
+    pub certificate: Option<Vec<u8>>,
     /// Starts every key, 1 to 64 bytes without braces. Gateways with the same prefix share; default `onwards`.
     pub prefix: String,
     /// Longest wait of one call, 1 ms to 1 s; default 5 ms. The timer adds up to a millisecond.
@@ -49,8 +51,8 @@ pub enum SettingsError {
         /// What the parser missed.
         problem: String,
     },
-    /// The address asks for TLS and this build has none.
-    #[error("the address is rediss:// but TLS is not compiled in")]
+    /// The address or a certificate asks for TLS and this build has none.
+    #[error("TLS is asked for and not compiled in")]
     Tls,
     /// The prefix is empty, longer than 64 bytes or has braces.
     #[error("the prefix must have 1 to 64 bytes and no braces, found {found:?}")]
@@ -87,6 +89,7 @@ impl Settings {
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
+            certificate: None,
             prefix: "onwards".to_owned(),
             bound: Duration::from_millis(5),
             lease: Duration::from_secs(15),
@@ -97,7 +100,7 @@ impl Settings {
     }
 
     /// Checks everything and prepares the client; connects to nothing.
-    pub(crate) fn client(&self) -> Result<redis::Client, SettingsError> {
+    pub(crate) fn client(&self) -> Result<Client, SettingsError> {
         if self.prefix.is_empty() || self.prefix.len() > 64 || self.prefix.contains(['{', '}']) {
             return Err(SettingsError::Prefix {
                 found: self.prefix.clone(),
@@ -116,12 +119,31 @@ impl Settings {
         let tls = ["rediss:", "valkeys:"]
             .iter()
             .any(|scheme| self.url.starts_with(scheme));
+        let tls = tls || self.certificate.is_some();
         if tls && !cfg!(feature = "tls") {
             return Err(SettingsError::Tls);
         }
         let info = self.url.as_str().into_connection_info().map_err(problem)?;
         let tcp = TcpSettings::default().set_nodelay(true);
-        redis::Client::open(info.set_tcp_settings(tcp)).map_err(problem)
+        self.open(info.set_tcp_settings(tcp)).map_err(problem)
+    }
+
+    #[cfg(feature = "tls")]
+    fn open(&self, info: ConnectionInfo) -> RedisResult<Client> {
+        if self.certificate.is_none() {
+            return Client::open(info);
+        }
+        let certificates = redis::TlsCertificates {
+            client_tls: None,
+            root_cert: self.certificate.clone(),
+        };
+        Client::build_with_tls(info, certificates)
+    }
+
+    #[cfg(not(feature = "tls"))]
+    #[expect(clippy::unused_self, reason = "the certificate of the other build")]
+    fn open(&self, info: ConnectionInfo) -> RedisResult<Client> {
+        Client::open(info)
     }
 
     /// Room of the queue of releases.

@@ -68,13 +68,13 @@ fn an_address_is_checked_and_never_shown() {
 
 #[test]
 fn tls_needs_its_feature() {
-    let found = with(|s| s.url = "rediss://host".into());
-    if cfg!(feature = "tls") {
-        assert_eq!(found, Ok(()));
-    } else {
-        assert_eq!(
-            found.unwrap_err(),
-            "the address is rediss:// but TLS is not compiled in"
-        );
+    let found = [
+        with(|s| s.url = "rediss://host".into()),
+        with(|s| s.url = "valkeys://host".into()),
+        with(|s| s.certificate = Some(Vec::new())),
+    ];
+    for found in found {
+        let refused = found == Err("TLS is asked for and not compiled in".into());
+        assert_eq!(refused, !cfg!(feature = "tls"), "{found:?}");
     }
 }

@@ -137,6 +137,35 @@ async fn a_partition_costs_the_bound_a_few_times_and_then_nothing() {
     }
 }
 
+#[tokio::test]
+async fn time_outs_that_are_not_in_a_row_close_nothing() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let mut settings = Settings::new(server.url());
+    settings.bound = Duration::from_millis(100);
+    let gateway = Gateway::up(settings).await;
+    for round in 1..=4 {
+        server.freeze();
+        assert!(gateway.enter("acme", "gpt", 1).await.is_some(), "alone");
+        server.thaw();
+        eventually("an answer in time", async || {
+            let before = gateway.count(|event| matches!(event, Event::Alone { .. }));
+            gateway
+                .take(&[limit("key", 1e6, 1000)])
+                .await
+                .expect("tokens");
+            gateway.count(|event| matches!(event, Event::Alone { .. })) == before
+        })
+        .await;
+        let away = gateway.count(|event| matches!(event, Event::Away(_)));
+        assert_eq!(away, 0, "round {round}: {:?}", gateway.heard());
+    }
+    assert!(gateway.settle(LONG).await);
+    let left: u32 = server.tell(&["EXISTS", "{onwards:gpt}:running:acme"]).await;
+    assert_eq!(left, 0, "what was asked for and not answered is released");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restart_without_data_is_told_what_runs() {
     let Some(mut server) = Server::start().await else {

@@ -9,3 +9,5 @@ mod running;
 mod script;
 mod server;
 mod support;
+#[cfg(feature = "tls")]
+mod tls;

@@ -204,13 +204,19 @@ async fn a_dropped_call_leaves_no_slot() {
         return;
     };
     let gateway = Gateway::up(patient(&server)).await;
-    for _ in 0..50 {
-        poll_once(gateway.handle().enter("acme", "gpt", 100));
-        tokio::task::yield_now().await;
-    }
+    let shared = gateway.handle();
+    // Before it is sent.
+    poll_once(shared.enter("acme", "gpt", 100));
+    // After it was sent, before the answer; the store carries it out all the same.
+    server.freeze();
+    let sent = Duration::from_millis(30);
+    let call = tokio::time::timeout(sent, shared.enter("acme", "gpt", 100)).await;
+    assert!(call.is_err());
+    server.thaw();
     assert_eq!(gateway.held(), 0);
     assert!(gateway.settle(LONG).await);
     assert_eq!(running(&server, "acme", "gpt").await, 0);
+    assert_eq!(gateway.count(|event| *event == Event::TimedOut), 0);
 }
 
 #[tokio::test]

@@ -39,13 +39,14 @@ async fn decides_as_the_bucket_of_one_process() {
     let rates = [
         (5.0, 10),
         (0.1, 3),
-        (1.0 / 3.0, 2),
+        (0.2, 2),
         (1000.0, 7),
         (0.001, 1),
         (2.5, u32::MAX),
         (1e6, 4),
         (1e9, 1),
     ];
+    // In binary 0.1, 0.2 and 0.001 are a little more than they say, so at whole steps the exact bucket has its token.
     let (mut taken, mut refused) = (0, 0);
     for (at, pair) in rates.windows(2).enumerate() {
         let rates: Vec<Rate> = pair
@@ -59,10 +60,12 @@ async fn decides_as_the_bucket_of_one_process() {
             .collect();
         let scale = (2e6 / pair[0].0) as u64 + 2;
         for step in 0..400 {
-            // Sometimes several at once, sometimes exactly after the wait.
-            if numbers.below(3) > 0 {
-                now += numbers.below(scale);
-            }
+            // Sometimes several at once, sometimes exactly after the wait, sometimes at whole steps.
+            now += match numbers.below(3) {
+                0 => 0,
+                1 if step < 200 => numbers.below(scale),
+                _ => numbers.below(20) * (scale / 20),
+            };
             let time = Duration::from_micros(now);
             let expect = take_all(&buckets, time);
             let mut call = script.prepare_invoke();

@@ -59,11 +59,6 @@ impl Server {
         format!("redis://127.0.0.1:{}/", self.port)
     }
 
-    #[cfg(feature = "tls")]
-    pub(crate) fn port(&self) -> u16 {
-        self.port
-    }
-
     /// Ends it at once, as `kill -9` does.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("it can be killed");
@@ -159,7 +154,7 @@ pub(crate) fn eventually(
     }
 }
 
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     listener.local_addr().expect("its address").port()
 }
