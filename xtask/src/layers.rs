@@ -88,6 +88,14 @@ pub(crate) const LAYERS: &[Layer] = &[
         testing: External::Only(&["expect-test", "jsonschema", "proptest"]),
     },
     Layer {
+        name: "onwards-shared",
+        floor: "room",
+        owns: "counts and rates that several gateways share through a store, leases and time bounds included",
+        inside: &["onwards-limits"],
+        outside: External::Only(&["redis", "rustls", "thiserror", "tokio"]),
+        testing: External::Only(&["rcgen", "tempfile"]),
+    },
+    Layer {
         name: "onwards-server",
         floor: "door",
         owns: "listener, pipeline, upstream client, reload, metrics, command line; the library for embedders",
@@ -99,6 +107,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "onwards-reasoning",
             "onwards-strict",
             "onwards-config",
+            "onwards-shared",
         ],
         outside: External::Any,
         testing: External::Any,
