@@ -63,8 +63,6 @@ pub(crate) fn main() {
 
 #[divan::bench(args = crate::SHAPES)]
 fn shape(bencher: Bencher<'_, '_>, shape: &Shape) {
-    let Work { bytes, mut run, .. } = (shape.prepare)();
-    bencher
-        .counter(BytesCount::new(bytes))
-        .bench_local(|| run());
+    let Work { bytes, run, .. } = (shape.prepare)();
+    bencher.counter(BytesCount::new(bytes)).bench_local(run);
 }

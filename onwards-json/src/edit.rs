@@ -86,6 +86,7 @@ pub struct Splice {
 
 /// The splices that make `edits`, sorted and not overlapping. Applied to the text of `doc`, the result is
 /// valid JSON in which all bytes outside the named members, their commas and new members are unchanged.
+/// A value set far inside may nest deeper than [`MAX_DEPTH`](crate::MAX_DEPTH), which is not looked at.
 ///
 /// ```
 /// use onwards_json::{Edit, apply, object, splices};

@@ -244,3 +244,20 @@ fn splices_out_of_order_are_left_out() {
     ];
     assert_eq!(apply(b"abcdef", &list), b"abXdWef");
 }
+
+#[test]
+fn a_value_may_nest_deeper_than_a_scan_reads() {
+    let value = format!("{}{}", "[".repeat(127), "]".repeat(127));
+    let text = r#"{"a":{"b":1}}"#;
+    let splices = splices(
+        &object(text.as_bytes()).unwrap(),
+        &[set(&["a", "b"], &value)],
+    )
+    .unwrap();
+    let changed = apply(text.as_bytes(), &splices);
+    assert_eq!(changed, format!(r#"{{"a":{{"b":{value}}}}}"#).as_bytes());
+    assert_eq!(
+        object(&changed).unwrap_err(),
+        crate::ScanError::TooDeep { at: 135 }
+    );
+}

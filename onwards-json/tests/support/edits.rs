@@ -37,10 +37,13 @@ impl Tree {
         while !rest.trim_start().starts_with('}') {
             let mut names = Deserializer::from_str(rest).into_iter::<String>();
             let name = names.next()?.ok()?;
-            rest = rest[names.byte_offset()..].trim_start().strip_prefix(':')?;
+            rest = rest
+                .get(names.byte_offset()..)?
+                .trim_start()
+                .strip_prefix(':')?;
             let mut values = Deserializer::from_str(rest).into_iter::<&RawValue>();
             let value = values.next()?.ok()?.get();
-            rest = rest[values.byte_offset()..].trim_start();
+            rest = rest.get(values.byte_offset()..)?.trim_start();
             rest = rest.strip_prefix(',').unwrap_or(rest);
             members.push((name, Self::read(value.as_bytes())?));
         }
