@@ -127,7 +127,7 @@ fn only(value: &[u8], names: &[&str]) -> Option<bool> {
     Some(true)
 }
 
-/// The parameters a request body flags. [`check`](crate::check) finds the same on its way.
+/// The parameters a request body flags. [`check`](crate::check()) finds the same on its way.
 ///
 /// A body that is no JSON object flags what stands before the fault.
 #[must_use]
