@@ -12,7 +12,11 @@
 //!
 //! # Closing
 //! [`Listener::drain`] stops accepting, takes over the connections the kernel had already accepted, lets every
-//! connection finish what it is answering, and cuts off what is left at the deadline.
+//! connection finish what it is answering, and cuts off what is left at the deadline. Connections without a request are
+//! asked to close, and dropped if they have not a moment later: neither a client that no longer answers nor half a request
+//! head delays the end.
+
+mod traffic;
 
 use std::convert::Infallible;
 use std::error::Error as StdError;
@@ -21,7 +25,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -40,6 +43,8 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep, timeout_at};
 
+use traffic::{Answer, Noted, Traffic};
+
 /// How long accepting rests after an error of the listening socket itself, such as no free file descriptors.
 const ACCEPT_REST: Duration = Duration::from_millis(75);
 /// At most so many connections waiting in the kernel's queue are still taken over when the door closes.
@@ -49,6 +54,8 @@ const PROBE_AFTER: Duration = Duration::from_secs(60);
 /// How often, and for how long without an answer, an HTTP/2 connection is asked whether it is alive.
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_PATIENCE: Duration = Duration::from_secs(20);
+/// How long a connection without a request may take to close by itself when the door does.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// What one connection may cost.
 #[derive(Debug, Clone, Copy)]
@@ -286,17 +293,24 @@ async fn connection<S, B>(
     B::Error: Into<Box<dyn StdError + Send + Sync>>,
 {
     tune(&stream);
-    let heard = Arc::new(AtomicBool::new(false));
-    let noted = Arc::clone(&heard);
+    let traffic = Arc::new(Traffic::default());
     let builder = protocols(settings);
+    let counted = Arc::clone(&traffic);
     let service = service_fn(move |request| {
-        noted.store(true, Ordering::Relaxed);
-        service.call(request)
+        let running = counted.begin();
+        let answer = service.call(request);
+        async move {
+            let answer = answer.await?;
+            Ok::<_, Infallible>(answer.map(|body| Answer::new(body, running)))
+        }
     });
-    let mut serving = pin!(builder.serve_connection(TokioIo::new(stream), service));
-    let mut first_request = pin!(sleep(settings.header_timeout));
-    let mut waiting = true;
-    let mut open = true;
+    let stream = Noted::new(TokioIo::new(stream), Arc::clone(&traffic));
+    let mut serving = pin!(builder.serve_connection(stream, service));
+    // Rings for the first request, and after the door has closed for the last one.
+    let mut alarm = pin!(sleep(settings.header_timeout));
+    let mut armed = true;
+    let mut farewell = None;
+    let mut settled = None;
     loop {
         // The connection comes first, so that a request already delivered is read before the door closes on it.
         tokio::select! {
@@ -307,18 +321,34 @@ async fn connection<S, B>(
                 }
                 return;
             }
-            _ = told_to_close(&mut closing), if open => {
-                open = false;
+            deadline = told_to_close(&mut closing), if farewell.is_none() => {
                 serving.as_mut().graceful_shutdown();
+                let patience = farewell_before(deadline);
+                farewell = Some(patience);
+                settled = traffic.settled();
+                alarm.as_mut().reset(Instant::now() + patience);
+                armed = true;
             }
-            () = &mut first_request, if waiting => {
-                waiting = false;
-                if !heard.load(Ordering::Relaxed) {
-                    return;
+            () = &mut alarm, if armed => match farewell {
+                None if traffic.heard() => armed = false,
+                None => return,
+                Some(patience) => {
+                    let before = std::mem::replace(&mut settled, traffic.settled());
+                    if settled.is_some() && settled == before {
+                        return;
+                    }
+                    alarm.as_mut().reset(Instant::now() + patience);
                 }
             }
         }
     }
+}
+
+/// How long an idle connection may take to close, so that it is gone before the deadline.
+fn farewell_before(deadline: Option<Instant>) -> Duration {
+    let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()) / 4);
+    left.unwrap_or_default()
+        .clamp(Duration::from_millis(1), FAREWELL)
 }
 
 /// Small writes leave at once, and dead peers are noticed; a socket that refuses either still works.

@@ -2,6 +2,7 @@ use std::pin::Pin;
 use std::task::Context;
 
 use http_body::Frame;
+use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Empty, Full};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -9,6 +10,8 @@ use tokio::sync::mpsc;
 use super::*;
 
 const MINUTE: Duration = Duration::from_secs(60);
+
+type Boxed = UnsyncBoxBody<Bytes, Infallible>;
 
 /// A body of what the test sends.
 struct Fed(mpsc::Receiver<Bytes>);
@@ -249,4 +252,147 @@ async fn a_panic_ends_its_own_connection_only() {
     let mut good = dial(&listener).await;
     get(&mut good, "/").await;
     read_until(&mut good, "fine").await;
+}
+
+/// What the server says first on an HTTP/2 connection.
+async fn greeted(stream: &mut TcpStream) {
+    let settings = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+    stream.write_all(settings).await.unwrap();
+    let mut header = [0; 9];
+    stream.read_exact(&mut header).await.unwrap();
+    assert_eq!(header[3], 4, "a SETTINGS frame");
+}
+
+#[tokio::test(start_paused = true)]
+async fn draining_does_not_wait_for_a_silent_http2_client() {
+    let listener = Listener::open(sockets(1).await, Settings::default(), hello());
+    let mut silent = dial(&listener).await;
+    greeted(&mut silent).await;
+    let before = Instant::now();
+    assert_eq!(listener.drain(MINUTE).await, Drained { cut: 0 });
+    assert_eq!(before.elapsed().as_secs(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn draining_does_not_wait_for_the_rest_of_a_request_head() {
+    for (limit, used_before) in [(60, false), (60, true), (1, false)] {
+        let limit = Duration::from_secs(limit);
+        let listener = Listener::open(sockets(1).await, Settings::default(), hello());
+        let mut half = dial(&listener).await;
+        if used_before {
+            get(&mut half, "/a").await;
+            read_until(&mut half, "HTTP/1.1 /a").await;
+        }
+        half.write_all(b"GET / HTTP/1.1\r\nhost").await.unwrap();
+        sleep(Duration::from_secs(1)).await; // the clock stands until the server has read it
+        let before = Instant::now();
+        assert_eq!(listener.drain(limit).await, Drained { cut: 0 });
+        assert!(before.elapsed() <= FAREWELL, "{:?}", before.elapsed());
+        assert!(at_end(&mut half).await);
+    }
+}
+
+/// A large answer of known length, or as a stream in chunks of that many bytes.
+fn large(chunk: Option<usize>) -> Boxed {
+    let bytes = Bytes::from(vec![b'x'; LARGE]);
+    let Some(chunk) = chunk else {
+        return Full::new(bytes).boxed_unsync();
+    };
+    let (sender, body) = mpsc::channel(LARGE / chunk);
+    for at in (0..LARGE).step_by(chunk) {
+        sender.try_send(bytes.slice(at..at + chunk)).unwrap();
+    }
+    Fed(body).boxed_unsync()
+}
+
+const LARGE_ANSWERS: [&str; 3] = ["/whole", "/12582912", "/16384"];
+
+/// More than the kernel's buffers and the windows of HTTP/2 hold.
+const LARGE: usize = 24 * 1024 * 1024;
+
+fn giving_large()
+-> impl Service<Request<Incoming>, Response = Response<Boxed>, Error = Infallible, Future: Send>
++ Clone
++ Send {
+    service_fn(|request: Request<Incoming>| async move {
+        Ok(Response::new(large(
+            request.uri().path().trim_start_matches('/').parse().ok(),
+        )))
+    })
+}
+
+#[tokio::test]
+async fn a_slow_reader_gets_the_whole_answer_while_draining() {
+    for path in LARGE_ANSWERS {
+        tokio::time::pause();
+        let listener = Listener::open(sockets(1).await, Settings::default(), giving_large());
+        let mut slow = dial(&listener).await;
+        get(&mut slow, path).await;
+        read_until(&mut slow, "\r\n\r\n").await;
+        let mut tasks = JoinSet::new();
+        tasks.spawn(listener.drain(MINUTE));
+        sleep(Duration::from_secs(10)).await;
+        tokio::time::resume(); // what follows takes the time it takes
+        let mut rest = Vec::new();
+        slow.read_to_end(&mut rest).await.unwrap();
+        let whole = rest.len() == LARGE || rest.ends_with(b"x\r\n0\r\n\r\n");
+        assert!(whole, "{path}: cut off after {} bytes", rest.len());
+        assert_eq!(
+            tasks.join_next().await.unwrap().unwrap(),
+            Drained { cut: 0 }
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_slow_reader_of_http2_gets_the_whole_answer_while_draining() {
+    for path in LARGE_ANSWERS {
+        tokio::time::pause();
+        let listener = Listener::open(sockets(1).await, Settings::default(), giving_large());
+        let io = TokioIo::new(dial(&listener).await);
+        let (mut send, connection) = hyper::client::conn::http2::handshake(Streams::default(), io)
+            .await
+            .unwrap();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async { drop(connection.await) });
+        let request = Request::get(format!("http://a{path}"))
+            .body(Empty::<Bytes>::new())
+            .unwrap();
+        let answer = send.send_request(request).await.unwrap();
+        let mut draining = JoinSet::new();
+        draining.spawn(listener.drain(MINUTE));
+        sleep(Duration::from_secs(10)).await;
+        tokio::time::resume(); // what follows takes the time it takes
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        assert_eq!(body.len(), LARGE, "{path}");
+        assert_eq!(
+            draining.join_next().await.unwrap().unwrap(),
+            Drained { cut: 0 }
+        );
+    }
+}
+
+#[tokio::test]
+async fn bytes_that_the_socket_does_not_take_keep_a_connection_busy() {
+    use hyper::rt::Write;
+    let traffic = Arc::new(Traffic::default());
+    let (near, mut far) = tokio::io::duplex(4);
+    let mut near = pin!(Noted::new(TokioIo::new(near), Arc::clone(&traffic)));
+    for vectored in [false, true] {
+        for (taken, settled) in [(true, Some(0)), (false, None)] {
+            let written = poll_fn(|cx| {
+                Poll::Ready(if vectored {
+                    let slices = [io::IoSlice::new(b"abcdef")];
+                    near.as_mut().poll_write_vectored(cx, &slices)
+                } else {
+                    near.as_mut().poll_write(cx, b"abcdef")
+                })
+            });
+            assert_eq!(
+                (written.await.is_ready(), traffic.settled()),
+                (taken, settled)
+            );
+        }
+        far.read_exact(&mut [0; 4]).await.unwrap();
+    }
 }
