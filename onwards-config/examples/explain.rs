@@ -9,7 +9,7 @@ use std::{env, fs};
 /// The process's own environment and disk.
 struct Own;
 
-impl onwards_config::Secrets for Own {
+impl onwards_config::Surroundings for Own {
     fn env(&self, name: &str) -> Option<String> {
         env::var(name).ok()
     }

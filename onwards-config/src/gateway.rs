@@ -352,7 +352,7 @@ pub struct Provider {
     pub accepts_scheduling_priority: bool,
 }
 
-/// How reasoning efforts are written for a provider: shapes are checked, values are not.
+/// How reasoning efforts are written for a provider: shapes are checked, and what the surroundings know of the values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReasoningTranslation {
     /// Where the file defines it; rules about the whole are reported here.

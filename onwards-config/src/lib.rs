@@ -3,8 +3,8 @@
 //! Owns everything between the bytes of the file and plain data: [`read`] checks the text and reports
 //! *all* problems at once, each with its path, its place in the text, what was found and what is allowed;
 //! the [`Gateway`] it returns has every default and inheritance applied. Owns neither the disk nor the
-//! environment (the caller answers [`Secrets`]), nor the rules of reasoning values and parameter names,
-//! which are known where they are compiled.
+//! environment, nor the rules of reasoning values and parameter names: the caller answers for all of them
+//! ([`Surroundings`]).
 //!
 //! ```
 //! use onwards_config::{Access, Endpoint};
@@ -37,6 +37,7 @@ mod gateway;
 
 mod endpoint;
 mod secret;
+mod surroundings;
 
 mod json;
 mod locate;
@@ -62,7 +63,8 @@ pub use problem::{Position, Problem, Problems, Severity};
 pub use redact::redacted;
 pub use reference::reference;
 pub use schema::schema;
-pub use secret::{Secret, Secrets};
+pub use secret::Secret;
+pub use surroundings::{BrokenRule, Surroundings};
 
 /// A file that can be used.
 #[derive(Debug, Clone)]
@@ -78,9 +80,9 @@ pub struct Loaded {
 /// # Errors
 /// Every error and every warning of the file, if there is at least one error. A text that is not JSON
 /// gives exactly one problem. In the order of the text.
-pub fn read(text: &[u8], secrets: &dyn Secrets) -> Result<Loaded, Problems> {
+pub fn read(text: &[u8], surroundings: &dyn Surroundings) -> Result<Loaded, Problems> {
     let text = decoded(text)?;
-    let (gateway, issues) = meaning(&parsed(text)?, secrets);
+    let (gateway, issues) = meaning(&parsed(text)?, surroundings);
     let problems = placed(issues, text);
     match gateway {
         Some(gateway)
@@ -98,8 +100,8 @@ pub fn read(text: &[u8], secrets: &dyn Secrets) -> Result<Loaded, Problems> {
 }
 
 /// What a document means, and all that is wrong with it; with errors the meaning is not to be used.
-fn meaning(json: &json::Json, secrets: &dyn Secrets) -> (Option<Gateway>, Vec<Issue>) {
-    let reading = Reading::new(secrets);
+fn meaning(json: &json::Json, surroundings: &dyn Surroundings) -> (Option<Gateway>, Vec<Issue>) {
+    let reading = Reading::new(surroundings);
     let root = Node {
         json,
         path: Path::root(),

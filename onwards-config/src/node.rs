@@ -9,11 +9,12 @@ use crate::json::Json;
 use crate::members::{Members, object_of};
 use crate::path::Path;
 use crate::problem::{Severity, did_you_mean, nearest, quote};
-use crate::secret::{Secret, Secrets, Written, without_line_end, written};
+use crate::secret::{Secret, Written, without_line_end, written};
+use crate::surroundings::Surroundings;
 
 /// What all parts of one reading share.
 pub(crate) struct Reading<'s> {
-    pub(crate) secrets: &'s dyn Secrets,
+    pub(crate) surroundings: &'s dyn Surroundings,
     issues: RefCell<Vec<Issue>>,
     #[cfg(test)]
     pub(crate) asked:
@@ -30,9 +31,9 @@ pub(crate) struct Issue {
 }
 
 impl<'s> Reading<'s> {
-    pub(crate) fn new(secrets: &'s dyn Secrets) -> Self {
+    pub(crate) fn new(surroundings: &'s dyn Surroundings) -> Self {
         Self {
-            secrets,
+            surroundings,
             issues: RefCell::default(),
             #[cfg(test)]
             asked: RefCell::default(),
@@ -62,6 +63,15 @@ impl<'s> Reading<'s> {
             expected,
             hint,
         });
+    }
+
+    /// How many errors were reported so far.
+    pub(crate) fn errors(&self) -> usize {
+        let issues = self.issues.borrow();
+        issues
+            .iter()
+            .filter(|issue| issue.severity == Severity::Error)
+            .count()
     }
 
     pub(crate) fn into_issues(self) -> Vec<Issue> {
@@ -184,7 +194,7 @@ impl<'a> Node<'a> {
         };
         let (text, literal) = match written(text) {
             Written::Literal(text) => (text.to_owned(), true),
-            Written::Env(name) => match self.reading.secrets.env(name) {
+            Written::Env(name) => match self.reading.surroundings.env(name) {
                 Some(value) => (value, false),
                 None => {
                     return self.wrong_unseen(
@@ -193,7 +203,7 @@ impl<'a> Node<'a> {
                     );
                 }
             },
-            Written::File(path) => match self.reading.secrets.file(path) {
+            Written::File(path) => match self.reading.surroundings.file(path) {
                 Ok(content) => (without_line_end(content), false),
                 Err(error) => {
                     let expected = format!("a file that can be read ({})", error.kind());
@@ -256,6 +266,38 @@ impl<'a> Node<'a> {
             }
         }
         Some(entries)
+    }
+
+    /// The place that a path names from here on; where it leads nowhere, the last place on the way. A name in it may hold
+    /// any character, so it is matched with what is there.
+    pub(crate) fn place(&self, relative: &str) -> Path {
+        let inside = match self.json {
+            Json::Array(elements) => relative
+                .strip_prefix('[')
+                .and_then(|rest| rest.split_once(']'))
+                .and_then(|(index, rest)| {
+                    let index = index.parse().ok()?;
+                    Some((self.path.element(index), elements.get(index)?, rest))
+                }),
+            Json::Object(members) => {
+                let name = relative.strip_prefix('.').unwrap_or(relative);
+                let named = members.iter().rev().filter_map(|(member, json)| {
+                    let rest = name.strip_prefix(member.as_str())?;
+                    let ends = rest.is_empty() || rest.starts_with(['.', '[']);
+                    ends.then(|| (self.path.member(member), json, rest))
+                });
+                if name.is_empty() {
+                    None
+                } else {
+                    named.min_by_key(|(_, _, rest)| rest.len())
+                }
+            }
+            _ => None,
+        };
+        match inside {
+            Some((path, json, rest)) => self.child(path, json).place(rest),
+            None => self.path.clone(),
+        }
     }
 
     fn child(&self, path: Path, json: &'a Json) -> Self {

@@ -39,7 +39,7 @@ pub(crate) fn config(node: &Node<'_>) -> Option<Config> {
         strict_mode: read(&mut m, "strict_mode", Node::bool),
         auth: read(&mut m, "auth", auth),
         rejected_params: read(&mut m, "rejected_params", |node| {
-            list(node, "an array of parameter names", Node::string)
+            list(node, "an array of parameter names", parameter)
         }),
         http_pool: read(&mut m, "http_pool", http_pool),
         proxy: read(&mut m, "proxy", proxy),
@@ -51,6 +51,15 @@ pub(crate) fn config(node: &Node<'_>) -> Option<Config> {
     };
     m.done();
     Some(config)
+}
+
+fn parameter(node: &Node<'_>) -> Option<String> {
+    let name = node.string()?;
+    if !node.reading.surroundings.knows_parameter(&name) {
+        return node
+            .wrong("a parameter of the catalog of those that not every provider can honour");
+    }
+    Some(name)
 }
 
 fn http_pool(node: &Node<'_>) -> Option<HttpPool> {

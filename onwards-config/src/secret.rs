@@ -1,7 +1,6 @@
-//! Values nobody may read by accident, and where they come from.
+//! Values nobody may read by accident, and how they are written.
 
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 
 /// A secret of the configuration: a caller's key, a provider's key or a proxy URL.
@@ -29,30 +28,6 @@ impl Secret {
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(***)")
-    }
-}
-
-/// Where `${NAME}` and `${file:PATH}` are looked up.
-///
-/// The crate itself reads neither the environment nor a disk. `()` knows no variable and no file.
-pub trait Secrets {
-    /// The value of an environment variable; `None` when it is unset or not Unicode.
-    fn env(&self, name: &str) -> Option<String>;
-
-    /// The content of a file; one trailing line end is cut off by the reader, not here.
-    ///
-    /// # Errors
-    /// Whatever kept the file from being read. Only the kind of the error is reported.
-    fn file(&self, path: &str) -> io::Result<String>;
-}
-
-impl Secrets for () {
-    fn env(&self, _name: &str) -> Option<String> {
-        None
-    }
-
-    fn file(&self, _path: &str) -> io::Result<String> {
-        Err(io::ErrorKind::NotFound.into())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::{Loaded, Problems, Secrets};
+use crate::{Loaded, Problems, Surroundings};
 
 mod documents;
 mod mutations;
@@ -13,7 +13,7 @@ mod schema;
 /// A few secrets; everything else is unknown.
 struct Few;
 
-impl Secrets for Few {
+impl Surroundings for Few {
     fn env(&self, name: &str) -> Option<String> {
         let value = match name {
             "GLOBAL" => "sk-global-from-env",

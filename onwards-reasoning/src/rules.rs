@@ -41,7 +41,8 @@ pub(crate) fn violations(spec: &Spec) -> Vec<Violation> {
         report(
             &mut found,
             "",
-            "chat_completions or responses or both, found neither".to_owned(),
+            "chat_completions or responses or both",
+            "neither",
         );
     }
     for (name, surface) in surfaces {
@@ -66,11 +67,7 @@ pub(crate) fn segments(pointer: &str) -> Option<Vec<&str>> {
 
 fn check_surface(at: &str, surface: &SurfaceSpec, found: &mut Vec<Violation>) {
     if surface.writes.is_empty() {
-        report(
-            found,
-            &format!("{at}.writes"),
-            "at least one write, found none".to_owned(),
-        );
+        report(found, &format!("{at}.writes"), "at least one write", "none");
     }
     for (i, name) in surface.unsupported_efforts.iter().enumerate() {
         check_effort_name(&format!("{at}.unsupported_efforts[{i}]"), name, found);
@@ -90,7 +87,8 @@ fn check_write(at: &str, write: &WriteSpec, found: &mut Vec<Violation>) {
         report(
             found,
             &format!("{at}.values"),
-            "at least one effort, found none".to_owned(),
+            "at least one effort",
+            "none",
         );
     }
     for (name, value) in &write.values {
@@ -101,7 +99,8 @@ fn check_write(at: &str, write: &WriteSpec, found: &mut Vec<Violation>) {
             report(
                 found,
                 &at,
-                format!("at most {VALUE_BYTES} bytes of JSON, found {bytes}"),
+                format!("at most {VALUE_BYTES} bytes of JSON"),
+                bytes.to_string(),
             );
         }
         let levels = depth(value);
@@ -109,15 +108,12 @@ fn check_write(at: &str, write: &WriteSpec, found: &mut Vec<Violation>) {
             report(
                 found,
                 &at,
-                format!("at most {VALUE_DEPTH} levels of nesting, found {levels}"),
+                format!("at most {VALUE_DEPTH} levels of nesting"),
+                levels.to_string(),
             );
         }
         if write.target_path == BUDGET_PATH && value.as_u64().is_none() {
-            report(
-                found,
-                &at,
-                format!("a non-negative integer of tokens, found {}", kind(value)),
-            );
+            report(found, &at, "a non-negative integer of tokens", kind(value));
         }
     }
 }
@@ -126,7 +122,7 @@ fn check_path(at: &str, path: &str, found: &mut Vec<Violation>) {
     let Some(segments) = segments(path) else {
         let expected =
             format!("'/' and 1 to {PATH_SEGMENTS} segments of letters, digits, '_' and '-'");
-        return report(found, at, format!("{expected}, found '{path}'"));
+        return report(found, at, expected, format!("'{path}'"));
     };
     let open = segments
         .first()
@@ -136,7 +132,7 @@ fn check_path(at: &str, path: &str, found: &mut Vec<Violation>) {
             "{}, or a path at or below /reasoning or /thinking",
             EXACT_PATHS.join(", ")
         );
-        report(found, at, format!("{expected}, found '{path}'"));
+        report(found, at, expected, format!("'{path}'"));
     }
 }
 
@@ -146,7 +142,8 @@ fn check_effort_name(at: &str, name: &str, found: &mut Vec<Violation>) {
         report(
             found,
             at,
-            format!("one of the efforts {all}, found '{name}'"),
+            format!("one of the efforts {all}"),
+            format!("'{name}'"),
         );
     }
 }
@@ -161,8 +158,9 @@ fn check_same_efforts(at: &str, surface: &SurfaceSpec, found: &mut Vec<Violation
         let these = mapped([write]);
         if these != expected && !write.values.is_empty() {
             let (these, expected) = (listed(&these), listed(&expected));
-            let message = format!("the efforts of the first write ({expected}), found {these}");
-            report(found, &format!("{at}.writes[{}].values", i + 1), message);
+            let at = format!("{at}.writes[{}].values", i + 1);
+            let expected = format!("the efforts of the first write ({expected})");
+            report(found, &at, expected, these);
         }
     }
 }
@@ -177,22 +175,24 @@ fn check_all_efforts(at: &str, surface: &SurfaceSpec, found: &mut Vec<Violation>
         .collect();
     let both: BTreeSet<Effort> = mapped.intersection(&unsupported).copied().collect();
     if !both.is_empty() {
-        let message = format!(
-            "every effort here or in the writes, found {} in both",
-            listed(&both)
+        report(
+            found,
+            &format!("{at}.unsupported_efforts"),
+            "every effort here or in the writes",
+            format!("{} in both", listed(&both)),
         );
-        report(found, &format!("{at}.unsupported_efforts"), message);
     }
     let missing: BTreeSet<Effort> = Effort::ALL
         .into_iter()
         .filter(|e| !mapped.contains(e) && !unsupported.contains(e))
         .collect();
     if !missing.is_empty() {
-        let message = format!(
-            "every effort mapped or unsupported, found no decision on {}",
-            listed(&missing)
+        report(
+            found,
+            at,
+            "every effort mapped or unsupported",
+            format!("no decision on {}", listed(&missing)),
         );
-        report(found, at, message);
     }
 }
 
@@ -214,8 +214,12 @@ fn check_paths_apart(at: &str, surface: &SurfaceSpec, found: &mut Vec<Violation>
                 } else {
                     "a path overlapping"
                 };
-                let message = format!("separate members, found {relation} {at}.writes[{j}]");
-                report(found, &format!("{at}.writes[{i}].target_path"), message);
+                report(
+                    found,
+                    &format!("{at}.writes[{i}].target_path"),
+                    "separate members",
+                    format!("{relation} {at}.writes[{j}]"),
+                );
             }
         }
     }
@@ -230,8 +234,12 @@ fn check_budget_companion(at: &str, surface: &SurfaceSpec, found: &mut Vec<Viola
             .position(|write| write.target_path == path)
     };
     if let (Some(i), None) = (position(BUDGET_PATH), position(EFFORT_PATH)) {
-        let message = format!("a write to {EFFORT_PATH} beside {BUDGET_PATH}, found none");
-        report(found, &format!("{at}.writes[{i}].target_path"), message);
+        report(
+            found,
+            &format!("{at}.writes[{i}].target_path"),
+            format!("a write to {EFFORT_PATH} beside {BUDGET_PATH}"),
+            "none",
+        );
     }
 }
 
@@ -270,10 +278,16 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn report(found: &mut Vec<Violation>, path: &str, message: String) {
-    found.push(Violation {
+fn report(
+    violations: &mut Vec<Violation>,
+    path: &str,
+    expected: impl Into<String>,
+    found: impl Into<String>,
+) {
+    violations.push(Violation {
         path: path.to_owned(),
-        message,
+        found: found.into(),
+        expected: expected.into(),
     });
 }
 

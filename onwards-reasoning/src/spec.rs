@@ -37,16 +37,17 @@ pub struct WriteSpec {
 pub struct Violation {
     /// Where, relative to the spec: `chat_completions.writes[0].values.low`; empty for the spec as a whole.
     pub path: String,
-    /// What is allowed and what was found, one line that reads on after the word "expected".
-    pub message: String,
+    /// What was found; reads on after that word.
+    pub found: String,
+    /// What is allowed; reads on after the word "expected".
+    pub expected: String,
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.is_empty() {
-            write!(f, "expected {}", self.message)
-        } else {
-            write!(f, "{}: expected {}", self.path, self.message)
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
         }
+        write!(f, "expected {}, found {}", self.expected, self.found)
     }
 }

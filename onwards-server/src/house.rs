@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::admit::Counters;
 use crate::metrics::{BadPrefix, Metrics};
 use crate::policy::{Grounds, Ledger, Snapshot, compile};
-use crate::secrets::Surroundings;
+use crate::secrets::Process;
 use crate::transform::ResponseTransform;
 use crate::transport::{Pool, Transport};
 
@@ -140,7 +140,7 @@ impl House {
     /// # Errors
     /// Every problem of the text at once; then the configuration before stays.
     pub fn load(&self, text: &[u8]) -> Result<Loaded, Problems> {
-        match onwards_config::read(text, &Surroundings) {
+        match onwards_config::read(text, &Process) {
             Ok(read) => self.apply(read.gateway, read.warnings),
             Err(problems) => {
                 self.metrics.config_refused();

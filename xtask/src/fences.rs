@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use onwards_config::Secrets;
+use onwards_config::Surroundings;
 
 /// Answers every reference to a secret, so that examples need not be configured.
 struct Anything;
 
-impl Secrets for Anything {
+impl Surroundings for Anything {
     fn env(&self, name: &str) -> Option<String> {
         Some(format!("value-of-{name}"))
     }

@@ -1,19 +1,37 @@
-//! `reasoning_translation`: shapes only. Which efforts, paths and values are allowed is known where they are
-//! compiled.
+//! `reasoning_translation`: shapes. Which efforts, paths and values are allowed, the surroundings know.
 
 use super::{list, map, read};
 use crate::gateway::{ReasoningSurface, ReasoningTranslation, ReasoningWrite};
+use crate::members::Members;
 use crate::node::Node;
 
 pub(super) fn translation(node: &Node<'_>) -> Option<ReasoningTranslation> {
     let mut m = node.object("reasoning_translation")?;
+    let before = node.reading.errors();
     let translation = ReasoningTranslation {
         path: node.path.to_string(),
-        chat_completions: read(&mut m, "chat_completions", surface),
-        responses: read(&mut m, "responses", surface),
+        chat_completions: well_formed(&mut m, "chat_completions"),
+        responses: well_formed(&mut m, "responses"),
     };
+    let complete = node.reading.errors() == before;
     m.done();
+    let empty = translation.chat_completions.is_none() && translation.responses.is_none();
+    if complete || !empty {
+        for broken in node.reading.surroundings.translation_problems(&translation) {
+            let place = node.place(&broken.path);
+            node.reading.error(&place, broken.found, broken.expected);
+        }
+    }
     Some(translation)
+}
+
+/// A surface, if nothing is wrong with its shape: rules of half a surface would only confuse.
+fn well_formed(m: &mut Members<'_>, name: &'static str) -> Option<ReasoningSurface> {
+    read(m, name, |node| {
+        let before = node.reading.errors();
+        let surface = surface(node)?;
+        (node.reading.errors() == before).then_some(surface)
+    })
 }
 
 fn surface(node: &Node<'_>) -> Option<ReasoningSurface> {

@@ -3,6 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::read;
+use crate::{BrokenRule, ReasoningTranslation, Surroundings};
 
 #[track_caller]
 fn check(text: &str, expect: Expect) {
@@ -582,6 +583,112 @@ fn reasoning_shapes() {
             targets.m.reasoning_translation.chat_completions.writes[1] (line 1, column 132): found a number; expected an object
             targets.m.reasoning_translation.responses.unsupported_efforts (line 2, column 52): found a string; expected an array of efforts
             targets.m.reasoning_translation.responses.writes (line 2, column 70): found an object; expected an array of writes
+        "#]],
+    );
+}
+
+/// Surroundings with rules of their own.
+struct Picky;
+
+impl Surroundings for Picky {
+    fn env(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn file(&self, _: &str) -> std::io::Result<String> {
+        Err(std::io::ErrorKind::NotFound.into())
+    }
+
+    fn translation_problems(&self, translation: &ReasoningTranslation) -> Vec<BrokenRule> {
+        let given = [
+            ("chat_completions", &translation.chat_completions),
+            ("responses", &translation.responses),
+        ];
+        let mut found = String::new();
+        let mut paths = vec![String::new()];
+        for (name, surface) in given {
+            if let Some(surface) = surface {
+                found = format!("{found}{name} ");
+                paths.push(format!("{name}.writes[1].target_path"));
+                paths.extend(
+                    surface
+                        .writes
+                        .iter()
+                        .flat_map(|write| write.values.keys())
+                        .map(|effort| format!("{name}.writes[0].values.{effort}")),
+                );
+                paths.push(format!("{name}.unsupported_efforts[0].nowhere"));
+            }
+        }
+        let broken = |path| BrokenRule {
+            path,
+            found: found.trim().to_owned(),
+            expected: "less".to_owned(),
+        };
+        paths.into_iter().map(broken).collect()
+    }
+
+    fn knows_parameter(&self, name: &str) -> bool {
+        name == "n"
+    }
+}
+
+#[track_caller]
+fn check_picky(text: &str, expect: Expect) {
+    let problems = crate::read(text.as_bytes(), &Picky).unwrap_err();
+    expect.assert_eq(&format!("{problems}\n"));
+}
+
+#[test]
+fn rules_of_the_surroundings_are_told_with_their_places() {
+    check_picky(
+        r#"{ "rejected_params": ["n", "m"], "targets": { "a": { "url": "nope" }, "b": { "url": "http://h", "reasoning_translation": {
+             "chat_completions": { "unsupported_efforts": ["low"], "writes": [
+                { "target_path": "/a", "values": { "high": 1, "a.b[0].c": 2, "a": 3, "a.b": 4 } },
+                { "target_path": "/b", "values": {} }] } } } } }"#,
+        expect![[r#"
+            rejected_params[1] (line 1, column 28): found "m"; expected a parameter of the catalog of those that not every provider can honour
+            targets.a.url (line 1, column 61): found "nope"; expected an absolute http:// or https:// URL
+            targets.b.reasoning_translation (line 1, column 122): found chat_completions; expected less
+            targets.b.reasoning_translation.chat_completions.unsupported_efforts[0] (line 2, column 60): found chat_completions; expected less
+            targets.b.reasoning_translation.chat_completions.writes[0].values.high (line 3, column 60): found chat_completions; expected less
+            targets.b.reasoning_translation.chat_completions.writes[0].values["a.b[0].c"] (line 3, column 75): found chat_completions; expected less
+            targets.b.reasoning_translation.chat_completions.writes[0].values.a (line 3, column 83): found chat_completions; expected less
+            targets.b.reasoning_translation.chat_completions.writes[0].values["a.b"] (line 3, column 93): found chat_completions; expected less
+            targets.b.reasoning_translation.chat_completions.writes[1].target_path (line 4, column 34): found chat_completions; expected less
+        "#]],
+    );
+}
+
+#[test]
+fn rules_are_checked_for_surfaces_of_the_right_shape() {
+    let check_surfaces = |surfaces: &str, expect| {
+        check_picky(
+            &format!(
+                r#"{{ "targets": {{ "m": {{ "url": "http://h", "reasoning_translation": {surfaces} }} }} }}"#
+            ),
+            expect,
+        );
+    };
+    check_surfaces(
+        "{}",
+        expect![[r#"
+        targets.m.reasoning_translation (line 1, column 67): found ; expected less
+    "#]],
+    );
+    check_surfaces(
+        r#"{ "responses": { "writes": [] } }"#,
+        expect![[r#"
+        targets.m.reasoning_translation.responses.unsupported_efforts (line 1, column 82): found nothing; expected an array of efforts
+    "#]],
+    );
+    check_surfaces(
+        r#"{ "responses": { "unsupported_efforts": [], "writes": [5] }, "chat_completions": { "unsupported_efforts": [], "writes": [] } }"#,
+        expect![[r#"
+            targets.m.reasoning_translation (line 1, column 67): found chat_completions; expected less
+            targets.m.reasoning_translation.responses.writes[0] (line 1, column 122): found a number; expected an object
+            targets.m.reasoning_translation.chat_completions.unsupported_efforts (line 1, column 173): found chat_completions; expected less
+            targets.m.reasoning_translation.chat_completions.writes (line 1, column 187): found chat_completions; expected less
         "#]],
     );
 }

@@ -1,7 +1,7 @@
 //! What the user typed: flags, their environment variables and defaults. Validates, and does nothing else.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, Subcommand};
@@ -135,11 +135,29 @@ pub(super) struct Serve {
 /// Checking a file.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
-    /// The configuration file
-    pub(super) file: PathBuf,
+    #[command(flatten)]
+    pub(super) named: Named,
     /// Print what the file means with all defaults and inheritance applied, as JSON without secrets
     #[arg(long)]
     pub(super) print: bool,
+}
+
+/// A file named by position, or as it is named to serve it.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub(super) struct Named {
+    /// The configuration file
+    file: Option<PathBuf>,
+    /// The configuration file, named as for serving
+    #[arg(short = 'f', long, value_name = "FILE")]
+    targets: Option<PathBuf>,
+}
+
+impl Named {
+    /// The one that was given; the parser accepts exactly one.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.file.as_deref().or(self.targets.as_deref())
+    }
 }
 
 /// Trying it out.

@@ -8,7 +8,7 @@ use onwards_config::{Problem, Severity};
 
 use super::args::Check;
 use super::{outline, run};
-use crate::secrets::Surroundings;
+use crate::secrets::Process;
 use crate::{House, Settings};
 
 pub(super) fn run(
@@ -16,7 +16,11 @@ pub(super) fn run(
     out: &mut impl Write,
     err: &mut impl Write,
 ) -> anyhow::Result<ExitCode> {
-    let text = run::read(&args.file)?;
+    let file = args
+        .named
+        .file()
+        .context("no configuration file is named")?;
+    let text = run::read(file)?;
     // Compiling finds what reading cannot, so the whole way is gone.
     let loaded = match House::new(Settings::default())?.load(&text) {
         Ok(loaded) => loaded,
@@ -27,16 +31,15 @@ pub(super) fn run(
     };
     tell(err, &loaded.warnings)?;
     if args.print {
-        let read = onwards_config::read(&text, &Surroundings)
+        let read = onwards_config::read(&text, &Process)
             .context("the file changed its meaning while it was read")?;
         writeln!(out, "{:#}", outline::gateway(&read.gateway))?;
     } else {
-        writeln!(
-            out,
-            "{}: good, {} targets",
-            args.file.display(),
-            loaded.targets
-        )?;
+        let targets = match loaded.targets {
+            1 => "1 target".to_owned(),
+            several => format!("{several} targets"),
+        };
+        writeln!(out, "{}: good, {targets}", file.display())?;
     }
     Ok(ExitCode::SUCCESS)
 }

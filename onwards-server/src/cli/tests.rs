@@ -1,7 +1,7 @@
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 
-use super::args::{Check, Demo, Serve};
+use super::args::{Demo, Serve};
 use super::*;
 use crate::logs::Format;
 
@@ -132,6 +132,9 @@ fn what_is_wrong_is_refused() {
         ("onwards -f a --workers 0", ErrorKind::ValueValidation),
         ("onwards -f a --log-format xml", ErrorKind::InvalidValue),
         ("onwards check", ErrorKind::MissingRequiredArgument),
+        ("onwards check --print", ErrorKind::MissingRequiredArgument),
+        ("onwards check a -f b", ErrorKind::ArgumentConflict),
+        ("onwards check -f a b", ErrorKind::ArgumentConflict),
         ("onwards -f a check b", ErrorKind::ArgumentConflict),
         ("onwards --help", ErrorKind::DisplayHelp),
         ("onwards --version", ErrorKind::DisplayVersion),
@@ -148,13 +151,37 @@ fn what_is_wrong_is_refused() {
     }
 }
 
+#[test]
+fn a_file_to_check_is_named_by_position_or_by_the_flag() {
+    for line in [
+        "check c.json",
+        "check -f c.json",
+        "check --targets c.json",
+        "check --print -f c.json",
+    ] {
+        let Ok(Some(Command::Check(check))) =
+            parse(&format!("onwards {line}")).map(|args| args.command)
+        else {
+            panic!("{line}");
+        };
+        assert_eq!(check.named.file(), Some("c.json".as_ref()), "{line}");
+    }
+}
+
 /// Exit code success, standard output and standard error of `check`.
 fn checked(text: &str, print: bool) -> (bool, String, String) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("c.json");
     std::fs::write(&file, text).unwrap();
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let code = check::run(&Check { file, print }, &mut out, &mut err).unwrap();
+    let mut line = vec!["onwards".as_ref(), "check".as_ref(), file.as_os_str()];
+    if print {
+        line.push("--print".as_ref());
+    }
+    let Some(Command::Check(args)) = Args::try_parse_from(line).unwrap().command else {
+        unreachable!("a check");
+    };
+    let code = check::run(&args, &mut out, &mut err).unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (
         format!("{code:?}") == format!("{:?}", ExitCode::SUCCESS),
@@ -179,12 +206,12 @@ fn check_tells_every_problem_at_once() {
     );
 }
 
-/// What reading the file alone cannot find, with its place.
+/// What the rules of other crates find, beside everything else and with its place.
 #[test]
-fn check_tells_what_only_compiling_finds() {
+fn check_tells_broken_rules_with_their_places() {
     let (good, out, err) = checked(
         r#"{"rejected_params": ["n", "temperature", "m"], "targets": {
-            "a": {"url": "http://a", "reasoning_translation": {}},
+            "a": {"url": "nope", "reasoning_translation": {}},
             "b": {"pools": {"default": {"providers": [{"url": "http://b"}, {"url": "http://c", "reasoning_translation": {
                 "responses": {"unsupported_efforts": ["none"], "writes": [
                     {"target_path": "/elsewhere", "values": {"low": 1}},
@@ -193,13 +220,32 @@ fn check_tells_what_only_compiling_finds() {
     );
     assert_eq!((good, out.as_str()), (false, ""));
     expect_test::expect![[r#"
-        error: targets.a.reasoning_translation: found a translation that breaks a rule; expected chat_completions or responses or both, found neither
-        error: targets.b.pools.default.providers[1].reasoning_translation.responses.writes[0].target_path: found a translation that breaks a rule; expected /reasoning_effort, /thinking_token_budget, /chat_template_kwargs/thinking, /chat_template_kwargs/enable_thinking, or a path at or below /reasoning or /thinking, found '/elsewhere'
-        error: targets.b.pools.default.providers[1].reasoning_translation.responses.writes[1].values.hgih: found a translation that breaks a rule; expected one of the efforts none, minimal, low, medium, high, xhigh, max, found 'hgih'
-        error: targets.b.pools.default.providers[1].reasoning_translation.responses: found a translation that breaks a rule; expected every effort mapped or unsupported, found no decision on minimal, medium, high, xhigh, max
-        error: rejected_params[1]: found `temperature`; expected the name of a parameter in the catalog of parameters that not every provider can honour
-        error: rejected_params[2]: found `m`; expected the name of a parameter in the catalog of parameters that not every provider can honour
+        error: rejected_params[1] (line 1, column 27): found "temperature"; expected a parameter of the catalog of those that not every provider can honour
+        error: rejected_params[2] (line 1, column 42): found "m"; expected a parameter of the catalog of those that not every provider can honour
+        error: targets.a.url (line 2, column 26): found "nope"; expected an absolute http:// or https:// URL
+        error: targets.a.reasoning_translation (line 2, column 59): found neither; expected chat_completions or responses or both
+        error: targets.b.pools.default.providers[1].reasoning_translation.responses (line 4, column 30): found no decision on minimal, medium, high, xhigh, max; expected every effort mapped or unsupported
+        error: targets.b.pools.default.providers[1].reasoning_translation.responses.writes[0].target_path (line 5, column 37): found '/elsewhere'; expected /reasoning_effort, /thinking_token_budget, /chat_template_kwargs/thinking, /chat_template_kwargs/enable_thinking, or a path at or below /reasoning or /thinking
+        error: targets.b.pools.default.providers[1].reasoning_translation.responses.writes[1].values.hgih (line 6, column 87): found 'hgih'; expected one of the efforts none, minimal, low, medium, high, xhigh, max
     "#]].assert_eq(&err);
+}
+
+#[test]
+fn check_counts_targets() {
+    for (targets, counted) in [
+        ("", "0 targets"),
+        (r#""a": {"url": "http://a"}"#, "1 target"),
+        (
+            r#""a": {"url": "http://a"}, "b": {"url": "http://b"}"#,
+            "2 targets",
+        ),
+    ] {
+        let (good, out, _) = checked(&format!(r#"{{"targets": {{{targets}}}}}"#), false);
+        assert!(
+            good && out.ends_with(&format!("c.json: good, {counted}\n")),
+            "{out}"
+        );
+    }
 }
 
 #[test]
@@ -208,7 +254,7 @@ fn check_tells_warnings_of_a_good_file() {
         r#"{"targets": {"a": {"url": "http://a", "urll": 1}}}"#,
         false,
     );
-    assert!(good && out.ends_with("c.json: good, 1 targets\n"), "{out}");
+    assert!(good && out.ends_with("c.json: good, 1 target\n"), "{out}");
     assert!(err.starts_with("warning: targets.a.urll"), "{err}");
 }
 

@@ -9,7 +9,7 @@ use http::HeaderValue;
 use onwards_balance::{AffinitySettings, Backoff, ControllerSettings, Jitter, Order, Strategy};
 use onwards_config::{self as config, Endpoint, Gateway, Problem};
 use onwards_limits::{Bucket, Rate};
-use onwards_reasoning::{Spec, SurfaceSpec, Translation, WriteSpec};
+use onwards_reasoning::Translation;
 use sha2::{Digest, Sha256};
 
 use super::affinity::Affinity;
@@ -19,6 +19,7 @@ use super::share::{self, Share};
 use super::snapshot::{Access, Alias, ModelName, Pool, Provider, Snapshot};
 use crate::headers::Outbound;
 use crate::metrics::Metrics;
+use crate::secrets;
 use crate::transport::{Conditions, Destination, Echo, Transport};
 
 /// What a snapshot is built on.
@@ -36,7 +37,7 @@ pub(crate) struct Grounds<'a> {
 /// Compiles a configuration. State in the ledger is touched only when nothing is wrong with it.
 ///
 /// # Errors
-/// Every problem that reading the file alone could not find.
+/// What breaks a rule that was not checked when the file was read, as with other surroundings than the process.
 pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapshot, Vec<Problem>> {
     let Checked {
         rates,
@@ -185,22 +186,7 @@ impl Checked {
         let Some(wanted) = &provider.reasoning_translation else {
             return;
         };
-        let surface = |surface: &config::ReasoningSurface| SurfaceSpec {
-            unsupported_efforts: surface.unsupported_efforts.clone(),
-            writes: surface
-                .writes
-                .iter()
-                .map(|write| WriteSpec {
-                    target_path: write.target_path.clone(),
-                    values: write.values.clone(),
-                })
-                .collect(),
-        };
-        let spec = Spec {
-            chat_completions: wanted.chat_completions.as_ref().map(surface),
-            responses: wanted.responses.as_ref().map(surface),
-        };
-        match Translation::new(&spec) {
+        match secrets::translation(wanted) {
             Ok(translation) => {
                 self.translations.insert(provider.path.clone(), translation);
             }
@@ -212,11 +198,7 @@ impl Checked {
                     .copied()
                     .collect::<Vec<_>>()
                     .join(".");
-                Problem::new(
-                    path,
-                    "a translation that breaks a rule".to_owned(),
-                    violation.message,
-                )
+                Problem::new(path, violation.found, violation.expected)
             })),
         }
     }

@@ -62,7 +62,7 @@ fn tool(program: &str, args: &[&str], succeeds: bool) -> Option<String> {
 #[track_caller]
 fn loads(configuration: &str) {
     struct NoSecrets;
-    impl onwards_config::Secrets for NoSecrets {
+    impl onwards_config::Surroundings for NoSecrets {
         fn env(&self, _: &str) -> Option<String> {
             None
         }
