@@ -4,13 +4,19 @@
 //! a typing error in a deployment must not keep the gateway from starting. A log line that cannot be written is lost;
 //! serving requests matters more.
 //!
+//! The crates that watch files log what they see below info. A log file in a watched directory would then feed itself, so they
+//! stay at info unless the filter names them.
+//!
 //! A panic is logged by its place alone: its text can quote what was handled, down to a prompt.
 
 use std::env::VarError;
 use std::io::{IsTerminal, stderr};
 
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::ParseError;
+use tracing_subscriber::filter::{Directive, LevelFilter, ParseError};
+
+/// Who logs about every event of a watched directory.
+const WATCHERS: [&str; 3] = ["inotify", "mio", "notify"];
 
 /// The shape of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -50,12 +56,32 @@ fn filter(configured: Result<String, VarError>) -> (EnvFilter, Option<String>) {
     match configured {
         Ok(text) if text.trim().is_empty() => (default(), None),
         Ok(text) => match EnvFilter::try_new(&text) {
-            Ok(filter) => (filter, None),
+            Ok(filter) => (capped(filter, &text), None),
             Err(error) => (default(), Some(ParseError::to_string(&error))),
         },
         Err(VarError::NotPresent) => (default(), None),
         Err(error @ VarError::NotUnicode(_)) => (default(), Some(error.to_string())),
     }
+}
+
+/// The filter with the watchers at info, where it lets them say more and does not name them.
+fn capped(filter: EnvFilter, text: &str) -> EnvFilter {
+    let parts = || text.split(',').map(str::trim);
+    let general: Option<LevelFilter> = parts().filter_map(|part| part.parse().ok()).max();
+    if general.is_none_or(|level| level <= LevelFilter::INFO) {
+        return filter;
+    }
+    let is_named = |watcher: &str| {
+        parts().any(|part| {
+            let target = part.split(['=', '[']).next().unwrap_or_default();
+            target.split("::").next() == Some(watcher)
+        })
+    };
+    WATCHERS
+        .iter()
+        .filter(|watcher| !is_named(watcher))
+        .filter_map(|watcher| format!("{watcher}=info").parse::<Directive>().ok())
+        .fold(filter, EnvFilter::add_directive)
 }
 
 #[cfg(test)]
