@@ -43,6 +43,14 @@ pub(crate) struct Applied {
     pub(crate) warnings: Vec<String>,
 }
 
+/// SIGHUP, which from here on asks for a reload and is not deadly.
+///
+/// # Errors
+/// The system refuses a handler.
+pub(crate) fn hangup() -> io::Result<Signal> {
+    signal(SignalKind::hangup())
+}
+
 /// What is needed to reload.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -62,23 +70,21 @@ pub(crate) struct Reloader {
 
 impl Reloader {
     /// Starts to watch; `apply` judges a text and, if it is good, puts it into force.
-    ///
-    /// # Errors
-    /// The system refuses a handler for SIGHUP.
-    pub(crate) fn start<A, E>(settings: Settings, apply: A) -> io::Result<Self>
+    pub(crate) fn start<A, E>(settings: Settings, hangup: Signal, apply: A) -> Self
     where
         A: FnMut(&[u8]) -> Result<Applied, E> + Send + 'static,
         E: Display,
     {
         let look_every = settings.watch.then_some(LOOK_EVERY);
-        Self::begin(settings, look_every, apply)
+        Self::begin(settings, hangup, look_every, apply)
     }
 
     fn begin<A, E>(
         settings: Settings,
+        hangup: Signal,
         look_every: Option<Duration>,
         mut apply: A,
-    ) -> io::Result<Self>
+    ) -> Self
     where
         A: FnMut(&[u8]) -> Result<Applied, E> + Send + 'static,
         E: Display,
@@ -88,7 +94,6 @@ impl Reloader {
             current,
             watch,
         } = settings;
-        let hangup = Hangup::Signal(signal(SignalKind::hangup())?);
         let (watch, stirred) = if watch {
             Watch::start(&path)
         } else {
@@ -96,7 +101,7 @@ impl Reloader {
         };
         let triggers = Triggers {
             stirred,
-            hangup,
+            hangup: Hangup::Signal(hangup),
             look_every,
         };
         let mut task = JoinSet::new();
@@ -109,7 +114,7 @@ impl Reloader {
             )
             .await
         });
-        Ok(Self { _task: task })
+        Self { _task: task }
     }
 }
 

@@ -23,6 +23,7 @@ pub struct Launch {
     args: Vec<String>,
     env: Vec<(String, String)>,
     mounted: bool,
+    piped: bool,
 }
 
 impl Launch {
@@ -34,6 +35,7 @@ impl Launch {
             args: vec![],
             env: vec![],
             mounted: false,
+            piped: false,
         }
     }
 
@@ -85,9 +87,25 @@ impl Launch {
         panic!("no free ports in five tries");
     }
 
+    /// Starts it with a pipe in the place of the configuration file and waits until it reads from it; gives the end where
+    /// the configuration is to be written.
+    pub async fn begin(mut self) -> (Gateway, File) {
+        self.piped = true;
+        let gateway = self.spawn();
+        let pipe = gateway.dir.path().join("config.json");
+        let opening = tokio::task::spawn_blocking(move || File::options().write(true).open(pipe));
+        let opened = within("the gateway to read its configuration", opening).await;
+        (gateway, opened.expect("a thread").expect("a pipe"))
+    }
+
     fn spawn(&self) -> Gateway {
         let dir = tempfile::tempdir().expect("a folder");
-        if self.mounted {
+        if self.piped {
+            let made = Command::new("mkfifo")
+                .arg(dir.path().join("config.json"))
+                .status();
+            assert!(made.expect("mkfifo").success());
+        } else if self.mounted {
             mount(dir.path(), "..v1", &self.config);
             symlink("..data/config.json", dir.path().join("config.json")).expect("a link");
         } else {

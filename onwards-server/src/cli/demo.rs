@@ -35,6 +35,7 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<ExitCode> {
 }
 
 pub(super) async fn demonstrate(args: &Demo, out: &mut impl Write) -> anyhow::Result<()> {
+    let mut signals = Signals::new().context("cannot handle signals")?;
     let house = House::new(Settings::default())?;
     house
         .load(CONFIGURATION.as_bytes())
@@ -53,7 +54,6 @@ pub(super) async fn demonstrate(args: &Demo, out: &mut impl Write) -> anyhow::Re
             )?;
         }
     } else {
-        let mut signals = Signals::new().context("cannot handle signals")?;
         invite(out, address)?;
         signals.next().await;
     }

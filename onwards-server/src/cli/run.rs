@@ -26,9 +26,8 @@ pub(super) fn run(args: &Serve) -> anyhow::Result<ExitCode> {
         .as_deref()
         .context("no configuration file is named")?;
     logs::start(args.log_format);
-    let text = read(path)?;
     let runtime = runtime(args.workers)?;
-    let ending = runtime.block_on(serve(args, path, text));
+    let ending = runtime.block_on(serve(args, path));
     runtime.shutdown_background(); // what is left was cut off on purpose
     ending
 }
@@ -88,7 +87,11 @@ pub(super) fn settings(args: &Serve) -> Settings {
     }
 }
 
-async fn serve(args: &Serve, path: &Path, text: Vec<u8>) -> anyhow::Result<ExitCode> {
+async fn serve(args: &Serve, path: &Path) -> anyhow::Result<ExitCode> {
+    // First of all: from here on a signal asks for an end in order, and SIGHUP for a reload.
+    let mut signals = Signals::new().context("cannot handle signals")?;
+    let hangup = reload::hangup().context("cannot handle SIGHUP")?;
+    let text = read(path)?;
     let house = House::new(settings(args))?;
     let applied = load(&house, &text).map_err(|problems| {
         anyhow!(
@@ -101,7 +104,6 @@ async fn serve(args: &Serve, path: &Path, text: Vec<u8>) -> anyhow::Result<ExitC
     }
     tracing::info!(file = %path.display(), targets = applied.targets, watch = args.watch, "configuration loaded");
 
-    let mut signals = Signals::new().context("cannot handle signals")?;
     let readiness = Readiness::default();
     let at = |port| {
         args.host
@@ -123,9 +125,9 @@ async fn serve(args: &Serve, path: &Path, text: Vec<u8>) -> anyhow::Result<ExitC
             current: text,
             watch: args.watch,
         },
+        hangup,
         move |text: &[u8]| load(&reloading, text),
-    )
-    .context("cannot handle SIGHUP")?;
+    );
     let registry = args.metrics.then(|| house.metrics().registry().clone());
     let operators = Listener::open(
         operators,

@@ -232,7 +232,7 @@ mod files {
             dir,
             applied,
             refused,
-            _reloader: Reloader::begin(settings, None, apply).unwrap(),
+            _reloader: Reloader::begin(settings, hangup().unwrap(), None, apply),
         }
     }
 
@@ -333,10 +333,11 @@ mod files {
             current: b"1".to_vec(),
             watch: false,
         };
-        let reloader = Reloader::start(settings, |_: &[u8]| -> Result<Applied, String> {
-            unreachable!()
-        })
-        .unwrap();
+        let reloader = Reloader::start(
+            settings,
+            hangup().unwrap(),
+            |_: &[u8]| -> Result<Applied, String> { unreachable!() },
+        );
         fs::write(dir.path().join("c.json"), "2").unwrap();
         // Long enough for an event and its quiet period, were there any.
         assert!(

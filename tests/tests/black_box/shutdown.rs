@@ -1,5 +1,6 @@
 //! Stopping: probes first, then the door, then the last answer.
 
+use std::io::Write;
 use std::time::Instant;
 
 use onwards_tests::{Gate, Gateway, Launch, Reply, Request, Step, Upstream, eventually};
@@ -94,6 +95,18 @@ async fn an_idle_gateway_ends_at_once_with_zero() {
         gateway.signal(signal);
         assert_eq!(gateway.exit().await, Some(0));
     }
+}
+
+#[tokio::test]
+async fn signals_before_the_first_request_can_come_are_no_sudden_death() {
+    let config = json!({"targets": {}}).to_string();
+    let launch = Launch::targets(&json!({})).args(&["--shutdown-delay-secs", "0"]);
+    let (mut gateway, mut pipe) = launch.begin().await;
+    gateway.signal("HUP");
+    gateway.signal("TERM");
+    pipe.write_all(config.as_bytes()).unwrap();
+    drop(pipe);
+    assert_eq!(gateway.exit().await, Some(0));
 }
 
 #[tokio::test]
