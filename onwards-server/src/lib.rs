@@ -43,6 +43,7 @@ mod encoding;
 mod endpoint;
 mod facts;
 mod fault;
+mod files;
 mod headers;
 mod house;
 mod policy;

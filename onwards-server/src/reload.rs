@@ -11,7 +11,7 @@
 //! 100 ms, or for a second at most; then it is read, and nothing happens if the text is the one already judged. A text
 //! that is refused, or a missing file, gets one more quiet period and a second look before it is reported, so a
 //! half-written file is never an error in the log. A refused text is reported once and the configuration in force
-//! stays; so it does while the file is gone.
+//! stays; so it does while the file is gone, or is no file: a FIFO or a device is never opened, since it may never end.
 
 mod judge;
 mod watch;
@@ -24,13 +24,19 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use judge::{Judge, Step};
 use watch::Watch;
 
+use crate::files;
+
 /// How often the file is looked at without being told to.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// The largest file that is read.
+const LARGEST: u64 = 64 * 1024 * 1024;
+/// How long a read may take; one from a file system that hangs goes on in its thread, and none is begun beside it.
+const READ_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A configuration that came into force.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,7 +113,11 @@ impl Reloader {
         let mut task = JoinSet::new();
         task.spawn(async move {
             run(
-                File { path, watch },
+                File {
+                    path,
+                    watch,
+                    reading: JoinSet::new(),
+                },
                 triggers,
                 Judge::new(&current),
                 &mut apply,
@@ -130,6 +140,8 @@ trait Source {
 struct File {
     path: PathBuf,
     watch: Option<Watch>,
+    /// The read that has not ended, if there is one.
+    reading: JoinSet<io::Result<Vec<u8>>>,
 }
 
 impl Source for File {
@@ -137,7 +149,16 @@ impl Source for File {
         if let Some(watch) = &mut self.watch {
             watch.follow(&self.path);
         }
-        tokio::fs::read(&self.path).await
+        if self.reading.is_empty() {
+            let path = self.path.clone();
+            self.reading
+                .spawn_blocking(move || files::read(&path, LARGEST));
+        }
+        match timeout(READ_PATIENCE, self.reading.join_next()).await {
+            Ok(Some(Ok(text))) => text,
+            Ok(_) => Err(io::Error::other("reading it failed")),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
     }
 
     fn name(&self) -> impl Display {

@@ -6,6 +6,8 @@ use std::io;
 use onwards_config::{BrokenRule, ReasoningSurface, ReasoningTranslation, Surroundings};
 use onwards_reasoning::{Spec, SurfaceSpec, Translation, Violation, WriteSpec};
 
+use crate::files;
+
 /// The surroundings of the process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Process;
@@ -19,15 +21,8 @@ impl Surroundings for Process {
     }
 
     fn file(&self, path: &str) -> io::Result<String> {
-        use io::Read;
-        let mut text = String::new();
-        std::fs::File::open(path)?
-            .take(LARGEST + 1)
-            .read_to_string(&mut text)?;
-        if text.len() as u64 > LARGEST {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        Ok(text)
+        String::from_utf8(files::read(path.as_ref(), LARGEST)?)
+            .map_err(|_| io::ErrorKind::InvalidData.into())
     }
 
     fn translation_problems(&self, wanted: &ReasoningTranslation) -> Vec<BrokenRule> {

@@ -325,6 +325,28 @@ mod files {
     }
 
     #[tokio::test]
+    async fn a_pipe_in_the_place_of_the_file_is_passed_over() {
+        let mut setting = watching("c.json", plain);
+        fs::remove_file(setting.at("c.json")).unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(setting.at("c.json"))
+            .status();
+        assert!(made.unwrap().success());
+        // Without a writer, a reader would wait beyond the end of the test.
+        let _writer = fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(setting.at("c.json"))
+            .unwrap();
+        // Long enough for the event and two reads of the pipe, were it read.
+        sleep(Duration::from_millis(500)).await;
+        fs::write(setting.at("new"), "2").unwrap();
+        fs::rename(setting.at("new"), setting.at("c.json")).unwrap();
+        assert_eq!(setting.next().await, 2);
+        assert_eq!(*setting.refused.lock(), 0);
+    }
+
+    #[tokio::test]
     async fn unwatched_files_are_left_alone() {
         let dir = TempDir::new().unwrap();
         plain(dir.path());
