@@ -110,6 +110,25 @@ async fn a_connection_serves_several_requests() {
 }
 
 #[tokio::test]
+async fn a_request_may_have_many_headers() {
+    let listener = Listener::open(sockets(1).await, Settings::default(), hello());
+    for (count, status) in [
+        (256, "200 OK"),
+        (257, "431 Request Header Fields Too Large"),
+    ] {
+        let mut stream = dial(&listener).await;
+        let headers: String = (1..count).map(|i| format!("x-{i}: {i}\r\n")).collect();
+        let request = format!("GET / HTTP/1.1\r\nhost: a\r\n{headers}\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let head = read_until(&mut stream, "\r\n\r\n").await;
+        assert!(
+            head.starts_with(&format!("HTTP/1.1 {status}\r\n")),
+            "{count}: {head}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn every_address_is_served() {
     let listener = Listener::open(sockets(3).await, Settings::default(), hello());
     for &address in listener.addresses() {
