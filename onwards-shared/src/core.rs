@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use redis::{Cmd, Value};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::keys::Keys;
 use crate::leases::{Leases, Number};
@@ -59,6 +59,7 @@ impl Core {
     /// Sends one call of a script and waits for the answer, no longer than the bound.
     pub(crate) async fn ask(&self, script: &Script, command: &Cmd) -> Result<Value, Unanswered> {
         let live = self.link.live().ok_or(Unanswered::Unsent)?;
+        let asked = Instant::now();
         let mut connection = live.connection();
         let sent = script::send(&mut connection, script, command);
         match timeout(self.settings.bound, sent).await {
@@ -67,12 +68,12 @@ impl Core {
                 Ok(value)
             }
             Ok(Err(error)) => {
-                self.failed(&live, &error);
+                self.failed(&live, asked, &error);
                 Err(Unanswered::Sent)
             }
             Err(_late) => {
                 self.observer.event(&Event::TimedOut);
-                if live.strike() >= self.settings.strikes {
+                if live.strike(asked) >= self.settings.strikes {
                     self.fall(&live, Reason::TimedOut);
                 }
                 Err(Unanswered::Sent)
@@ -81,11 +82,11 @@ impl Core {
     }
 
     /// An answer in error counts like a time-out, since it may be about one key; a broken connection is the end of it.
-    pub(crate) fn failed(&self, live: &Arc<Live>, error: &redis::RedisError) {
+    fn failed(&self, live: &Arc<Live>, asked: Instant, error: &redis::RedisError) {
         let reason = Reason::of(error);
         if let Reason::Server { code } = &reason {
             self.faulted(code);
-            if live.strike() < self.settings.strikes {
+            if live.strike(asked) < self.settings.strikes {
                 return;
             }
         }

@@ -5,8 +5,8 @@
 //! * **Order**: one task does all three, one after the other, so a release always follows the renewals that named its
 //!   slot and none is brought back.
 //! * **Away**: the connection at hand is tried first, since only its order of commands is known to hold; one that
-//!   fails is replaced. Pauses double from 50 ms to 2 s, with jitter, and start over only after a calm of 2 s, so a
-//!   store that comes and goes is not asked at full pace.
+//!   fails is replaced. Pauses double from 50 ms to 2 s, with jitter, and start over, with a
+//!   try at once, only after a calm of 2 s, so a store that comes and goes is not asked at full pace.
 //! * **Back** is a store that carries out a script within the bound, and that has been told of all slots held here.
 //!   One that answers slower stays away: it would time out the requests it came back for.
 //! * **End**: when all handles and guards are gone and everything queued is sent, or at once when away.
@@ -125,14 +125,16 @@ impl Keeper {
 
     /// Tries until there is a connection in use; false once nobody needs one.
     async fn come_back(&mut self) -> bool {
-        if self
-            .risen
-            .is_some_and(|risen| risen.elapsed() >= LONGEST_PAUSE)
-        {
-            self.pause = SHORTEST_PAUSE;
-        }
         // Whoever took the connection out of use said so.
         let mut said = self.risen.is_some();
+        let calm = self
+            .risen
+            .is_none_or(|risen| risen.elapsed() >= LONGEST_PAUSE);
+        if calm {
+            self.pause = SHORTEST_PAUSE;
+        } else if !self.rest().await {
+            return false;
+        }
         loop {
             self.core.rates.sweep();
             match self.try_once().await {
@@ -150,12 +152,20 @@ impl Keeper {
                 }
                 Err(_) => {}
             }
-            tokio::select! {
-                () = sleep(self.pause.mul_f64(jitter())) => {}
-                // Never sent to: it ends, and then there is nobody left.
-                _ = self.alive.changed() => return false,
+            if !self.rest().await {
+                return false;
             }
-            self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Pauses, longer each time; false once nobody needs a connection.
+    async fn rest(&mut self) -> bool {
+        let pause = self.pause.mul_f64(jitter());
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        tokio::select! {
+            () = sleep(pause) => true,
+            // Never sent to: it ends, and then there is nobody left.
+            _ = self.alive.changed() => false,
         }
     }
 

@@ -7,7 +7,7 @@
 //! decided without it, and one background task finds out when it can come back.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
@@ -35,6 +35,8 @@ pub(crate) struct Live {
     connection: MultiplexedConnection,
     /// Failures in a row.
     strikes: AtomicU32,
+    /// When the last of them was noted.
+    struck: Mutex<Option<Instant>>,
 }
 
 impl Link {
@@ -61,6 +63,7 @@ impl Link {
         let live = Way::Open(Arc::new(Live {
             connection,
             strikes: AtomicU32::new(0),
+            struck: Mutex::new(None),
         }));
         let mut way = self.way.write().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::replace(&mut *way, live);
@@ -110,8 +113,16 @@ impl Live {
         }
     }
 
-    /// One more failure; their number in a row.
-    pub(crate) fn strike(&self) -> u32 {
+    /// A call that was begun at `asked` failed; the number of failures in a row.
+    ///
+    /// Calls that were under way together fail together, so those begun before the last failure was noted are no more
+    /// than that one: a pause of the machine is one strike, however many calls it hits.
+    pub(crate) fn strike(&self, asked: Instant) -> u32 {
+        let mut struck = self.struck.lock().unwrap_or_else(PoisonError::into_inner);
+        if struck.is_some_and(|struck| asked < struck) {
+            return self.strikes.load(Ordering::Relaxed);
+        }
+        *struck = Some(Instant::now());
         self.strikes
             .fetch_add(1, Ordering::Relaxed)
             .saturating_add(1)

@@ -25,7 +25,8 @@ pub struct Settings {
     pub lease: Duration,
     /// What a call does without an answer; default [`WhenAway::Admit`].
     pub when_away: WhenAway,
-    /// Time-outs or errors in a row after which the store counts as away, at least 1; default 3.
+    /// Time-outs or errors in a row after which the store counts as away, at least 1; default 3. Calls that were under
+    /// way together count once.
     pub strikes: u32,
     /// Releases and refunds that may wait to be sent, at least 1; default 4,096. One more is left to its lease.
     pub queue: usize,

@@ -180,8 +180,7 @@ impl Taken {
 
     /// Undoes the take, for a request that is refused further on. Does not wait: the store is told in the background.
     pub fn give_back(self) {
-        if self.keys.is_empty() {
-        } else if self.alone {
+        if self.alone {
             self.desk.core.rates.give_back(&self.keys);
         } else {
             self.desk.note(Note::GiveBack { keys: self.keys });

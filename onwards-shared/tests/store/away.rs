@@ -7,7 +7,7 @@ use onwards_shared::{Event, NotTaken, Reason, Settings, SharedState, WhenAway};
 use tokio::time::Instant;
 
 use crate::server::{LONG, Server, eventually};
-use crate::support::{Gateway, limit, patient};
+use crate::support::{Gateway, entered, limit, patient};
 
 /// A machine that runs other tests too: what a bound may be exceeded by.
 const SLACK: Duration = Duration::from_millis(250);
@@ -77,8 +77,19 @@ async fn a_partition_costs_the_bound_a_few_times_and_then_nothing() {
         assert!(before.is_some());
         server.freeze();
         let frozen = Instant::now();
+        // Ten calls at once are one strike.
+        let together: Vec<_> = (0..10)
+            .map(|_| {
+                let shared = gateway.handle();
+                tokio::spawn(async move { shared.enter("acme", "gpt", 100).await })
+            })
+            .collect();
         let mut held = Vec::new();
-        for call in 0..3 {
+        for call in together {
+            held.push(entered(call.await.unwrap()));
+        }
+        assert!(gateway.is_up());
+        for call in 1..3 {
             let start = Instant::now();
             let guard = gateway.enter("acme", "gpt", 100).await;
             assert_eq!(guard.is_some(), admitted, "call {call}");
@@ -105,12 +116,12 @@ async fn a_partition_costs_the_bound_a_few_times_and_then_nothing() {
         );
         assert!(
             gateway
-                .enter("acme", "gpt", if admitted { 4 } else { 100 })
+                .enter("acme", "gpt", if admitted { 13 } else { 100 })
                 .await
                 .is_none(),
             "the limit holds here, with what ran before"
         );
-        assert_eq!(gateway.count(|event| *event == Event::TimedOut), 3);
+        assert_eq!(gateway.count(|event| *event == Event::TimedOut), 12);
         assert_eq!(
             gateway.count(|event| *event == Event::Away(Reason::TimedOut)),
             1
@@ -249,6 +260,33 @@ async fn a_store_that_turns_read_only_is_away_until_it_writes_again() {
     tokio::time::timeout(LONG, gateway.up())
         .await
         .expect("it comes back");
+}
+
+#[tokio::test]
+async fn a_store_that_comes_and_goes_is_asked_ever_less() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let gateway = Gateway::up(patient(&server)).await;
+    // The probe may be written and read, counts may not.
+    let rights = ["ACL", "SETUSER", "default", "resetkeys", "~{onwards}:*"];
+    let _: String = server.tell(&rights).await;
+    let guard = gateway.enter("acme", "gpt", 1).await;
+    drop(guard.expect("alone"));
+    let start = Instant::now();
+    gateway
+        .hears(
+            "why",
+            |event| matches!(event, Event::Away(Reason::Server { code }) if code == "NOPERM"),
+        )
+        .await;
+    eventually("it comes and goes", async || {
+        gateway.count(|event| matches!(event, Event::Back { .. })) >= 5
+    })
+    .await;
+    // The start, and after pauses of 50, 100, 200 and 400 ms, or half of each by jitter.
+    let took = start.elapsed();
+    assert!(took >= Duration::from_millis(375), "{took:?}");
 }
 
 #[tokio::test]
