@@ -1,5 +1,7 @@
 //! The tables as text for people: what is kept of an answer.
 
+use std::collections::HashMap;
+
 use crate::{
     Endpoint,
     fault::describe,
@@ -8,67 +10,115 @@ use crate::{
 
 /// All members kept of answers and chunks, endpoint by endpoint, as Markdown tables made from the same
 /// rows that clean them. `[]` is an element, `{}` a member with a free name, `(kind)` an object of that
-/// type; what is not listed is dropped.
+/// type; what is not listed is dropped. An object that an endpoint has in several places is listed at the
+/// first and named at the others.
 #[must_use]
 pub fn contract_table() -> String {
     let mut out = String::new();
     for endpoint in Endpoint::ALL {
         let (answer, chunk) = endpoint.answers();
-        section(&format!("{}, answer", endpoint.name()), answer, &mut out);
+        let mut table = Table::default();
+        table.section(&format!("{}, answer", endpoint.name()), answer);
         if !std::ptr::eq(answer, chunk) {
-            section(&format!("{}, chunk", endpoint.name()), chunk, &mut out);
+            table.section(&format!("{}, chunk", endpoint.name()), chunk);
         }
+        out.push_str(&table.out);
     }
     let (answer, chunk) = crate::schema::sanitized();
-    section("chat without strict mode, answer", answer, &mut out);
-    section("chat without strict mode, chunk", chunk, &mut out);
-    out
+    let mut table = Table::default();
+    table.section("chat without strict mode, answer", answer);
+    table.section("chat without strict mode, chunk", chunk);
+    out + &table.out
 }
 
-fn section(title: &str, node: &'static Node, out: &mut String) {
-    out.push_str(&format!(
-        "## {title}\n\n| member | value | if missing | null |\n|---|---|---|---|\n"
-    ));
-    rows(node, "", out);
-    out.push('\n');
+/// The tables of one endpoint, and where each of its objects was listed.
+#[derive(Default)]
+struct Table {
+    out: String,
+    listed: HashMap<(usize, &'static str), String>,
 }
 
-fn rows(node: &'static Node, path: &str, out: &mut String) {
-    match node {
-        Node::Object(shape) => members(shape, path, out),
-        Node::List(item) => rows(item, &format!("{path}[]"), out),
-        Node::Map(item) => rows(item, &format!("{path}{{}}"), out),
-        Node::Nullable(inner) => rows(inner, path, out),
-        Node::Choice(nodes) => nodes.iter().for_each(|node| rows(node, path, out)),
-        Node::Tagged(tagged) => kinds(tagged, path, out),
-        _ => {}
+impl Table {
+    fn section(&mut self, title: &str, node: &'static Node) {
+        self.out.push_str(&format!(
+            "## {title}\n\n| member | value | if missing | null |\n|---|---|---|---|\n"
+        ));
+        self.rows(node, "", title);
+        self.out.push('\n');
     }
-}
 
-fn kinds(tagged: &'static Tagged, path: &str, out: &mut String) {
-    for (kind, shape) in tagged.variants {
-        members(shape, &format!("{path}({kind})"), out);
-    }
-    let path = format!("{path}(other)");
-    match tagged.other {
-        Some(shape) => members(shape, &path, out),
-        None => out.push_str(&format!("| `{path}` | kept whole | | |\n")),
-    }
-}
-
-fn members(shape: &'static Shape, path: &str, out: &mut String) {
-    let dot = if path.is_empty() { "" } else { "." };
-    for row in shape.members {
-        if let Node::Dropped | Node::Alias(_) = row.node {
-            continue;
+    fn rows(&mut self, node: &'static Node, path: &str, title: &str) {
+        match node {
+            Node::Object(shape) => self.members(shape, path, title),
+            Node::List(item) => self.rows(item, &format!("{path}[]"), title),
+            Node::Map(item) => self.rows(item, &format!("{path}{{}}"), title),
+            Node::Nullable(inner) => self.rows(inner, path, title),
+            Node::Choice(nodes) => nodes.iter().for_each(|node| self.rows(node, path, title)),
+            Node::Tagged(tagged) => self.kinds(tagged, path, title),
+            _ => {}
         }
-        let path = format!("{path}{dot}{}", row.name);
-        let (value, missing, null) = (value(row), missing(row), null(row));
-        out.push_str(&format!("| `{path}` | {value} | {missing} | {null} |\n"));
-        rows(row.node, &path, out);
     }
-    if shape.open {
-        out.push_str(&format!("| `{path}{dot}*` | kept whole | | |\n"));
+
+    /// True when an object stands in the tables already; then only its place is named.
+    fn repeats<T>(&mut self, object: &'static T, members: usize, path: &str, title: &str) -> bool {
+        let place = if path.is_empty() {
+            "the whole".to_owned()
+        } else {
+            format!("`{path}`")
+        };
+        // An object and its first part share an address, not a type.
+        let identity = (
+            std::ptr::from_ref(object).addr(),
+            std::any::type_name::<T>(),
+        );
+        if let Some(first) = self.listed.get(&identity) {
+            let row = format!("| `{path}.*` | the members of {first} | | |\n");
+            self.out.push_str(&row);
+            return true;
+        }
+        // What is as short as its mention is listed again.
+        if members > 1 {
+            self.listed
+                .insert(identity, format!("{place} in \"{title}\""));
+        }
+        false
+    }
+
+    fn kinds(&mut self, tagged: &'static Tagged, path: &str, title: &str) {
+        if self.repeats(tagged, tagged.variants.len(), path, title) {
+            return;
+        }
+        for (kind, shape) in tagged.variants {
+            self.members(shape, &format!("{path}({kind})"), title);
+        }
+        let path = format!("{path}(other)");
+        match tagged.other {
+            Some(shape) => self.members(shape, &path, title),
+            None => self
+                .out
+                .push_str(&format!("| `{path}` | kept whole | | |\n")),
+        }
+    }
+
+    fn members(&mut self, shape: &'static Shape, path: &str, title: &str) {
+        if self.repeats(shape, shape.members.len(), path, title) {
+            return;
+        }
+        let dot = if path.is_empty() { "" } else { "." };
+        for row in shape.members {
+            if let Node::Dropped | Node::Alias(_) = row.node {
+                continue;
+            }
+            let path = format!("{path}{dot}{}", row.name);
+            let (value, missing, null) = (value(row), missing(row), null(row));
+            self.out
+                .push_str(&format!("| `{path}` | {value} | {missing} | {null} |\n"));
+            self.rows(row.node, &path, title);
+        }
+        if shape.open {
+            self.out
+                .push_str(&format!("| `{path}{dot}*` | kept whole | | |\n"));
+        }
     }
 }
 

@@ -68,12 +68,9 @@ fn catalog() -> String {
         .collect()
 }
 
-/// What is kept of answers, for the endpoints whose tables a person can read: those of Responses nest every kind of item and
-/// tool in every event.
+/// What is kept of answers.
 fn contract() -> String {
     let table = onwards_strict::contract_table();
-    let sections = table
-        .split("## ")
-        .filter(|section| !section.is_empty() && !section.starts_with("responses"));
+    let sections = table.split("## ").filter(|section| !section.is_empty());
     sections.map(|section| format!("### {section}")).collect()
 }
