@@ -146,7 +146,7 @@ impl Controller {
     }
 
     /// The share in force, in `[share_floor, 1]`. A request goes to the preferred provider first
-    /// exactly when its [`point`](crate::point) is below it.
+    /// exactly when its [`point`](crate::point()) is below it.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.share

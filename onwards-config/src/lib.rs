@@ -1,6 +1,6 @@
 //! The configuration file: format, defaults, inheritance, problems, JSON Schema.
 //!
-//! Owns everything between the bytes of the file and plain data: [`read`] checks the text and reports
+//! Owns everything between the bytes of the file and plain data: [`read()`] checks the text and reports
 //! *all* problems at once, each with its path, its place in the text, what was found and what is allowed;
 //! the [`Gateway`] it returns has every default and inheritance applied. Owns neither the disk nor the
 //! environment, nor the rules of reasoning values and parameter names: the caller answers for all of them
@@ -24,7 +24,7 @@
 //! Invariants:
 //! - a `Gateway` exists only if the file has no error; every range in its docs holds;
 //! - no problem, no `Debug` and no output of [`redacted`] holds the content of a secret;
-//! - [`read`] never panics, whatever the bytes;
+//! - [`read()`] never panics, whatever the bytes;
 //! - the schema and the reader know the same members (tested both ways).
 
 use locate::{Places, Ruler};

@@ -1,4 +1,4 @@
-//! From [`spec`](crate::spec) to [`gateway`](crate::gateway): defaults, inheritance, and the rules that
+//! From [`spec`] to [`gateway`](crate::gateway): defaults, inheritance, and the rules that
 //! concern several values.
 
 use std::collections::{BTreeMap, BTreeSet};
