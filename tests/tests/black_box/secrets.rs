@@ -35,10 +35,8 @@ async fn nothing_secret_is_logged_at_any_level() {
                 "gone": {"url": "http://127.0.0.1:1", "onwards_key": "sk-operator-4"},
             },
         });
-        let gateway = Launch::new(&config)
-            .env("RUST_LOG", "trace,mio=trace,notify=trace")
-            .start()
-            .await;
+        let lowest = "trace,mio=trace,notify=trace";
+        let gateway = Launch::new(&config).env("RUST_LOG", lowest).start().await;
         let chat = |token: &str, model: &str| {
             Request::chat_with(&json!({
                 "model": model,
