@@ -1,5 +1,5 @@
-//! Runs the examples. One that lies beside `NAME.in` reads it from standard input; one beside `NAME.golden` must print
-//! exactly that. `UPDATE_GOLDEN=1` accepts what they print.
+//! Runs the examples. One that lies beside `NAME.args` gets the words in it as arguments, paths from the root of the workspace;
+//! one beside `NAME.in` reads it from standard input; one beside `NAME.golden` must print exactly that. `UPDATE_GOLDEN=1` accepts what they print.
 
 use std::fs::File;
 use std::path::Path;
@@ -46,6 +46,12 @@ pub(crate) fn run(root: &Path, metadata: &Metadata, package: Option<&str>) -> Re
 fn run_one(root: &Path, package: &str, name: &str, source: &Path) -> Result<()> {
     let mut command = cargo(root);
     command.args(["run", "--quiet", "--package", package, "--example", name]);
+    let arguments = source.with_extension("args");
+    if arguments.is_file() {
+        command
+            .arg("--")
+            .args(std::fs::read_to_string(&arguments)?.split_whitespace());
+    }
     let input = source.with_extension("in");
     command.stdin(if input.is_file() {
         Stdio::from(File::open(&input)?)
