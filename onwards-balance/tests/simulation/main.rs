@@ -107,6 +107,28 @@ fn comes_back_after_an_incident() {
 }
 
 #[test]
+fn clients_hardly_notice_an_incident() {
+    let (start, end) = (minutes(20), minutes(30));
+    let scenario = Scenario {
+        capacity: vec![(Duration::ZERO, 400.0), (start, 20.0), (end, 400.0)],
+        length: minutes(40),
+        ..Scenario::new(0.0)
+    };
+    let (steered, unsteered) = (scenario.controlled(), scenario.fixed(1.0));
+    // Nearly every client waits for the deadline, and then for the alternate.
+    let incident = unsteered.latency(start + minutes(1), end).unwrap();
+    assert_eq!((incident.p50, incident.p99), (21.0, 21.0));
+    // Seven decreases, at least a dwell apart, and all but a few ask the alternate first.
+    assert_eq!(steered.latency(start + minutes(4), end).unwrap().p50, 1.0);
+    // Nobody is worse off before and after.
+    for (from, to) in [(minutes(1), start), (end + minutes(1), minutes(40))] {
+        let (with, without) = (steered.latency(from, to), unsteered.latency(from, to));
+        assert!(with.unwrap().p50 <= 1.0 && without.unwrap().p50 <= 1.0);
+    }
+    assert_eq!(steered.latency(minutes(41), minutes(42)), None);
+}
+
+#[test]
 fn follows_a_capacity_that_changes() {
     let capacity = vec![(Duration::ZERO, 150.0), (minutes(60), 50.0)];
     let run = Scenario {

@@ -9,6 +9,8 @@ use onwards_balance::{Change, Controller, ControllerSettings, Outcome, Seen, Tic
 
 /// First-token deadline of the pool: an attempt without a frame by then goes to the alternate.
 const DEADLINE: Duration = Duration::from_secs(20);
+/// How long the alternate's first frame takes, whatever its load.
+const ALTERNATE: Duration = Duration::from_secs(1);
 
 /// What happens in the world outside the gateway.
 #[derive(Debug, Clone)]
@@ -26,6 +28,13 @@ pub(crate) struct Scenario {
     pub(crate) unknown: Vec<(Duration, f64)>,
 }
 
+/// Latency as the clients see it: the wait for the first frame, failover included, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Latency {
+    pub(crate) p50: f64,
+    pub(crate) p99: f64,
+}
+
 /// What came of it.
 #[derive(Debug)]
 pub(crate) struct Run {
@@ -33,6 +42,8 @@ pub(crate) struct Run {
     pub(crate) changes: Vec<(Duration, Change)>,
     /// Verdicts on the preferred provider, with their time.
     pub(crate) verdicts: Vec<(Duration, Outcome)>,
+    /// When each request came and how long its client waited for the first frame.
+    pub(crate) waits: Vec<(Duration, Duration)>,
     pub(crate) length: Duration,
     start: f64,
 }
@@ -76,6 +87,7 @@ impl Scenario {
             run: Run {
                 changes: Vec::new(),
                 verdicts: Vec::new(),
+                waits: Vec::new(),
                 length: self.length,
                 start: share,
             },
@@ -116,6 +128,19 @@ impl Run {
         (from.as_secs()..self.length.as_secs())
             .map(|s| self.share(Duration::from_secs(s)))
             .collect()
+    }
+
+    /// The latency of the requests that came between two times; `None` if none came.
+    pub(crate) fn latency(&self, from: Duration, to: Duration) -> Option<Latency> {
+        let begin = self.waits.partition_point(|(time, _)| *time < from);
+        let end = self.waits.partition_point(|(time, _)| *time < to);
+        let waits = self.waits.get(begin..end)?.iter();
+        let mut waits: Vec<_> = waits.map(|(_, wait)| wait.as_secs_f64()).collect();
+        waits.sort_by(f64::total_cmp);
+        Some(Latency {
+            p50: *waits.get(waits.len() / 2)?,
+            p99: *waits.get(waits.len() * 99 / 100)?,
+        })
     }
 
     /// Breaches among the verdicts.
@@ -183,14 +208,18 @@ impl World<'_> {
             self.run.changes.extend(change.map(|change| (now, change)));
             share = controller.share();
         }
-        if point(self.random.u64(..)) < share {
-            self.attempt(now);
-        }
+        let wait = if point(self.random.u64(..)) < share {
+            self.attempt(now)
+        } else {
+            ALTERNATE
+        };
+        self.run.waits.push((now, wait));
     }
 
     /// The first frame takes 0.5 s and more with the square of the load, spread log-normally so
-    /// that at a load of 1 one in ten takes longer than 10 s.
-    fn attempt(&mut self, now: Duration) {
+    /// that at a load of 1 one in ten takes longer than 10 s. What the client waits for a first frame,
+    /// from here or after the deadline from the alternate.
+    fn attempt(&mut self, now: Duration) -> Duration {
         self.streams += 1;
         let load = f64::from(self.streams) / at(&self.scenario.capacity, now);
         let wait = 0.5 + 3.4 * load * load * (0.8 * self.normal()).exp();
@@ -212,6 +241,11 @@ impl World<'_> {
         self.schedule(told, Event::Report(self.begun));
         self.begun += 1;
         self.schedule(told + Duration::from_secs_f64(stream), Event::StreamEnd);
+        if first_frame > DEADLINE {
+            DEADLINE + ALTERNATE
+        } else {
+            first_frame
+        }
     }
 
     /// A number of the standard normal distribution (Box and Muller).
