@@ -21,6 +21,7 @@ mod times;
 const STONES: &[(&str, &str)] = &[
     ("onwards-json", "scan"),
     ("onwards-sse", "frames"),
+    ("onwards-usage", "tap"),
     ("onwards-strict", "clean"),
 ];
 

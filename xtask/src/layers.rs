@@ -48,6 +48,14 @@ pub(crate) const LAYERS: &[Layer] = &[
         testing: External::Only(&["divan", "expect-test", "proptest"]),
     },
     Layer {
+        name: "onwards-usage",
+        floor: "stone",
+        owns: "token counts of an answer, found in its bytes as they pass",
+        inside: &["onwards-json"],
+        outside: External::Only(&["memchr"]),
+        testing: External::Only(&["divan", "proptest", "serde_json"]),
+    },
+    Layer {
         name: "onwards-limits",
         floor: "stone",
         owns: "token buckets, slots and permits",
@@ -102,6 +110,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         inside: &[
             "onwards-json",
             "onwards-sse",
+            "onwards-usage",
             "onwards-limits",
             "onwards-balance",
             "onwards-reasoning",
