@@ -282,7 +282,8 @@ fn allowed(provider: &HeaderMap) -> HeaderMap {
     kept
 }
 
-fn is_event_stream(headers: &HeaderMap) -> bool {
+/// True for the head of an event stream.
+pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
     headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())

@@ -7,13 +7,19 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::{HeaderMap, header};
 use http_body::{Frame, SizeHint};
+use memchr::memmem;
 use onwards_limits::Permit;
+use onwards_sse::FramingError;
+use onwards_usage::{Tap, Usage};
 use tokio::time::Sleep;
 
 use crate::admit::Admission;
-use crate::answer::CleanStream;
+use crate::answer::{CleanStream, is_event_stream};
+use crate::encoding::Encoding;
 use crate::facts::{Facts, Outcome};
+use crate::metrics::Form;
 use crate::transport::UpstreamBody;
 
 /// What a broken response body reports to the server, which then breaks the client's connection or stream off.
@@ -27,6 +33,9 @@ pub struct Body {
     /// Told when the body ends or is dropped, whichever comes first.
     closing: Option<Closing>,
     bytes: u64,
+    watch: Watch,
+    /// Reads token counts from the bytes of a provider.
+    tap: Tap,
 }
 
 enum Source {
@@ -46,46 +55,107 @@ pub(crate) struct Closing {
     pub(crate) held: Option<(Admission, Permit)>,
 }
 
+/// What is looked for in the bytes of a provider's answer. Nothing is, in one of the gateway's own.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Watch {
+    stream: bool,
+    /// The first data of the stream has not been seen.
+    first_token: bool,
+    /// Token counts can be read.
+    usage: bool,
+}
+
+impl Watch {
+    /// By the head of the answer: the first data where it is a stream, token counts where it can be read.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let stream = is_event_stream(headers);
+        let text = || {
+            headers
+                .get(header::CONTENT_TYPE)
+                .is_none_or(|kind| memmem::find(kind.as_bytes(), b"json").is_some())
+        };
+        Self {
+            stream,
+            first_token: stream,
+            usage: (stream || text()) && Encoding::of(headers) == Encoding::Identity,
+        }
+    }
+
+    pub(crate) fn form(self) -> Form {
+        if self.stream {
+            Form::Stream
+        } else {
+            Form::Unary
+        }
+    }
+}
+
 impl Body {
+    fn new(source: Source) -> Self {
+        Self {
+            source,
+            closing: None,
+            bytes: 0,
+            watch: Watch::default(),
+            tap: Tap::default(),
+        }
+    }
+
     /// A body of one piece.
     pub(crate) fn full(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
-        Self {
-            source: Source::Whole((!bytes.is_empty()).then_some(bytes)),
-            closing: None,
-            bytes: 0,
-        }
+        Self::new(Source::Whole((!bytes.is_empty()).then_some(bytes)))
+    }
+
+    /// Reads token counts from the text of a provider that the body was made from.
+    pub(crate) fn count(&mut self, text: &[u8]) {
+        self.tap.read(text);
     }
 
     /// A provider's body, passed on as it comes. A gap longer than `idle_timeout` breaks it off.
     pub(crate) fn upstream(body: UpstreamBody, idle_timeout: Option<Duration>) -> Self {
         let silence = Silence::new(idle_timeout);
-        Self {
-            source: Source::Upstream { body, silence },
-            closing: None,
-            bytes: 0,
-        }
+        Self::new(Source::Upstream { body, silence })
     }
 
     /// A provider's stream, rebuilt event by event.
     pub(crate) fn clean(stream: CleanStream) -> Self {
-        Self {
-            source: Source::Clean(Box::new(stream)),
-            closing: None,
-            bytes: 0,
-        }
+        Self::new(Source::Clean(Box::new(stream)))
     }
 
     /// Attaches what lasts to the end of the body.
-    pub(crate) fn closing(mut self, closing: Closing) -> Self {
+    pub(crate) fn closing(mut self, closing: Closing, watch: Watch) -> Self {
         self.closing = Some(closing);
+        self.watch = watch;
         self
     }
 
     fn close(&mut self, outcome: Outcome) {
         if let Some(Closing { facts, held }) = self.closing.take() {
             drop(held);
-            facts.ended(outcome, self.bytes);
+            facts.ended(outcome, self.bytes, self.usage());
+        }
+    }
+
+    /// What the provider has counted. Of a stream that is rebuilt it is what the provider sent: the client may get less.
+    fn usage(&self) -> Option<Usage> {
+        match &self.source {
+            Source::Clean(stream) => stream.usage(),
+            Source::Whole(_) | Source::Upstream { .. } => self.tap.usage(),
+        }
+    }
+
+    /// Notes bytes that go to the client.
+    fn passes(&mut self, data: &Bytes) {
+        self.bytes += data.len() as u64;
+        if self.watch.first_token && memmem::find(data, b"data:").is_some() {
+            self.watch.first_token = false;
+            if let Some(closing) = &mut self.closing {
+                closing.facts.first_token();
+            }
+        }
+        if self.watch.usage && matches!(self.source, Source::Upstream { .. }) {
+            self.tap.read(data);
         }
     }
 
@@ -116,18 +186,15 @@ impl http_body::Body for Body {
             Poll::Pending => {}
             Poll::Ready(None) => this.close(Outcome::Complete),
             Poll::Ready(Some(Ok(frame))) => {
-                this.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+                if let Some(data) = frame.data_ref() {
+                    this.passes(data);
+                }
                 if this.is_end() {
                     this.close(Outcome::Complete);
                 }
             }
             Poll::Ready(Some(Err(error))) => {
-                let stalled = error.is::<Stalled>();
-                this.close(if stalled {
-                    Outcome::Stalled
-                } else {
-                    Outcome::UpstreamBroken
-                });
+                this.close(outcome_of(error));
             }
         }
         polled
@@ -150,12 +217,27 @@ impl http_body::Body for Body {
 
 impl Drop for Body {
     fn drop(&mut self) {
-        let outcome = if self.is_end() {
+        let said = match &self.source {
+            Source::Clean(stream) => stream.has_said_all(),
+            Source::Whole(_) | Source::Upstream { .. } => self.is_end(),
+        };
+        let outcome = if said {
             Outcome::Complete
         } else {
             Outcome::ClientGone
         };
         self.close(outcome);
+    }
+}
+
+/// What the error says that ends a body.
+fn outcome_of(error: &BodyError) -> Outcome {
+    if error.is::<Stalled>() {
+        Outcome::Stalled
+    } else if error.is::<FramingError>() {
+        Outcome::Overflow
+    } else {
+        Outcome::UpstreamBroken
     }
 }
 

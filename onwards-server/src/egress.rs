@@ -4,7 +4,7 @@ use http::{HeaderValue, Method, Response, header};
 
 use crate::admit::Admission;
 use crate::attempt::Committed;
-use crate::body::{Body, Closing};
+use crate::body::{Body, Closing, Watch};
 use crate::facts::Facts;
 use crate::headers::REQUEST_ID;
 use crate::identify::bearer;
@@ -21,10 +21,13 @@ pub(crate) enum Reply {
 }
 
 /// Turns the outcome of a request into the response, and tells what happened.
-pub(crate) fn answer(outcome: Result<Reply, Refusal>, facts: Facts) -> Response<Body> {
+pub(crate) fn answer(outcome: Result<Reply, Refusal>, mut facts: Facts) -> Response<Body> {
+    let mut watch = Watch::default();
     let (mut response, held) = match outcome {
         Ok(Reply::Provider(committed, admission)) => {
             let (response, permit) = committed.into_response();
+            watch = Watch::of(response.headers());
+            facts.served(watch.form());
             (response, Some((admission, permit)))
         }
         Ok(Reply::Local(response)) => (response, None),
@@ -39,7 +42,7 @@ pub(crate) fn answer(outcome: Result<Reply, Refusal>, facts: Facts) -> Response<
             .headers_mut()
             .insert(REQUEST_ID, facts.request_id().clone());
     }
-    response.map(|body| body.closing(Closing { facts, held }))
+    response.map(|body| body.closing(Closing { facts, held }, watch))
 }
 
 /// The list of models that a client may use (spec C.9): open aliases, and those that its key opens.

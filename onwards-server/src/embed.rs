@@ -107,6 +107,14 @@ impl AppState {
         self
     }
 
+    /// Whether one line per request is logged when it is over, at info with the target `onwards::access`: ids, alias, provider,
+    /// attempts, status, outcome, times, bytes and tokens. No content, no key.
+    #[must_use]
+    pub fn with_access_log(mut self, log: bool) -> Self {
+        self.settings.access_log = log;
+        self
+    }
+
     /// Parameters that strict mode refuses in chat requests with 400, besides the configuration's `rejected_params`. The names
     /// are those of the catalog in `onwards_strict::catalog`; [`build`](Self::build) fails for another one. They stay over
     /// later configurations.

@@ -3,17 +3,23 @@
 //! Decisions never read facts. No body, token or header value is among them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
+use onwards_usage::Usage;
 use prometheus::IntGauge;
 use tokio::time::Instant;
 
 use crate::fault::Fault;
 use crate::headers::REQUEST_ID;
-use crate::metrics::{Failure, Metrics, Pending, Rejection, Route, Traffic, Verb};
+use crate::house::House;
+use crate::metrics::{Failure, Form, Metrics, Pending, Rejection, Route, Tokens, Traffic, Verb};
 use crate::policy::{Alias, Caller, Pool, Provider};
+use crate::record::Record;
 use crate::refusal::Refusal;
+
+pub(crate) use crate::metrics::Outcome;
 
 /// Longest request id that is taken from a client.
 const LONGEST_ID: usize = 128;
@@ -35,26 +41,28 @@ pub(crate) struct Facts {
     upstream_status: Option<u16>,
     /// The provider of the last attempt, by its name in the configuration.
     provider: Option<Arc<str>>,
+    /// The pool that serves the request.
+    pool: Option<&'static str>,
+    /// Bytes of the request's body.
+    received: u64,
+    /// What the client was sent.
+    status: Option<u16>,
+    /// Why the gateway refused, if it did.
+    code: Option<&'static str>,
+    /// The form of the answer, where it is a provider's.
+    form: Option<Form>,
+    first_token: Option<Duration>,
+    /// Somebody wants to know of the request when it is over.
+    recorded: bool,
+    told: bool,
     _pending: Pending,
     inflight: [Option<Counted>; 2],
 }
 
-/// How a response body ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// All of it was handed to the client's connection.
-    Complete,
-    /// The client left before the end.
-    ClientGone,
-    /// The provider broke off.
-    UpstreamBroken,
-    /// The provider was silent for longer than its `idle_timeout_ms`.
-    Stalled,
-}
-
 impl Facts {
     /// Begins with the head of a request.
-    pub(crate) fn begin(metrics: &Arc<Metrics>, head: &Parts, dispatched: bool) -> Self {
+    pub(crate) fn begin(house: &House, head: &Parts, dispatched: bool) -> Self {
+        let metrics = house.metrics();
         let (verb, route) = (Verb::of(&head.method), Route::of(head.uri.path()));
         Self {
             verb,
@@ -71,6 +79,14 @@ impl Facts {
             attempts: 0,
             upstream_status: None,
             provider: None,
+            pool: None,
+            received: 0,
+            status: None,
+            code: None,
+            form: None,
+            first_token: None,
+            recorded: house.settings.access_log,
+            told: false,
             _pending: metrics.arrived(verb, route),
             inflight: [None, None],
             metrics: metrics.clone(),
@@ -92,6 +108,16 @@ impl Facts {
     /// The request names this alias, but is refused before that matters to anything but its labels.
     pub(crate) fn about(&mut self, alias: Option<&Arc<Alias>>) {
         self.alias = alias.cloned();
+    }
+
+    /// The request's body has been read: so many bytes.
+    pub(crate) fn received(&mut self, bytes: u64) {
+        self.received = bytes;
+    }
+
+    /// The request is served from this pool.
+    pub(crate) fn routed(&mut self, pool: &Pool) {
+        self.pool = Some(pool.name);
     }
 
     /// Nobody waits for the answer: the request comes from a batch.
@@ -152,14 +178,21 @@ impl Facts {
         &self.request_id
     }
 
+    /// The answer is a provider's and has this form.
+    pub(crate) fn served(&mut self, form: Form) {
+        self.form = Some(form);
+    }
+
     /// The head of the answer is on its way.
-    pub(crate) fn answered(&self, status: u16) {
+    pub(crate) fn answered(&mut self, status: u16) {
+        self.status = Some(status);
         self.metrics
             .answered(self.verb, self.route, status, self.arrived.elapsed());
     }
 
     /// The gateway itself refused the request, or could not serve it.
-    pub(crate) fn refused(&self, refusal: &Refusal) {
+    pub(crate) fn refused(&mut self, refusal: &Refusal) {
+        self.code = Some(refusal.code());
         let status = refusal.status().as_u16();
         let model = self.model();
         let failure = match refusal {
@@ -215,20 +248,77 @@ impl Facts {
         }
     }
 
-    /// The body of the answer has ended, after so many bytes.
-    pub(crate) fn ended(self, outcome: Outcome, bytes: u64) {
+    /// The first data of a stream is on its way to the client.
+    pub(crate) fn first_token(&mut self) {
+        self.first_token = Some(self.arrived.elapsed());
+    }
+
+    /// The body of the answer has ended, after so many bytes, and its provider has counted this.
+    pub(crate) fn ended(mut self, outcome: Outcome, bytes: u64, usage: Option<Usage>) {
         self.metrics.body_ended(self.verb, self.route, bytes);
-        if matches!(outcome, Outcome::UpstreamBroken | Outcome::Stalled) {
+        if let (Some(form), Some(alias)) = (self.form, &self.alias) {
+            alias.answers.ended(form, outcome);
+            for (tokens, count) in usage.iter().flat_map(counts) {
+                alias.answers.counted(tokens, count);
+            }
+        }
+        if !matches!(outcome, Outcome::Complete | Outcome::ClientGone) {
             tracing::warn!(
                 request_id = self.request_id.to_str().unwrap_or_default(),
                 model = self.model(),
                 provider = self.provider.as_deref(),
-                ?outcome,
+                outcome = outcome.label(),
                 bytes,
                 "the response body did not end well"
             );
         }
+        self.tell(outcome, bytes, usage);
     }
+
+    /// Tells whoever keeps records, once.
+    fn tell(&mut self, outcome: Outcome, bytes: u64, usage: Option<Usage>) {
+        if std::mem::replace(&mut self.told, true) || !self.recorded {
+            return;
+        }
+        Record {
+            request_id: self.request_id.to_str().unwrap_or_default(),
+            verb: self.verb,
+            route: self.route,
+            model: self.alias.as_ref().map(|alias| alias.name.as_str()),
+            pool: self.pool,
+            provider: self.provider.as_deref(),
+            attempts: self.attempts,
+            status: self.status,
+            outcome,
+            code: self.code,
+            caller: self.caller.as_deref(),
+            first_token: self.first_token,
+            total: self.arrived.elapsed(),
+            received: self.received,
+            sent: bytes,
+            usage,
+        }
+        .log();
+    }
+}
+
+impl Drop for Facts {
+    /// A client that leaves before it is answered takes the request along.
+    fn drop(&mut self) {
+        self.tell(Outcome::ClientGone, 0, None);
+    }
+}
+
+/// The counts that were given, by their label.
+fn counts(usage: &Usage) -> impl Iterator<Item = (Tokens, u64)> {
+    [
+        (Tokens::Prompt, usage.prompt),
+        (Tokens::Completion, usage.completion),
+        (Tokens::Cached, usage.cached),
+        (Tokens::Reasoning, usage.reasoning),
+    ]
+    .into_iter()
+    .filter_map(|(tokens, count)| Some((tokens, count?)))
 }
 
 /// A gauge that counts a request for as long as this lives.

@@ -28,6 +28,8 @@ pub struct Settings {
     pub response_limit: usize,
     /// Log the text of providers' errors that are replaced, up to 64 KiB each. It can repeat prompts. Default off.
     pub log_error_bodies: bool,
+    /// Log one line per request when it is over, with the target `onwards::access`. Default off.
+    pub access_log: bool,
     /// Most bytes of an unfinished event kept while a stream is read event by event. Default 65,536.
     pub sse_buffer_limit: usize,
     /// Request header that marks dispatched traffic, where the configuration names none. Default none.
@@ -54,6 +56,7 @@ impl Default for Settings {
             body_timeout: Duration::from_secs(60),
             response_limit: 64 * 1024 * 1024,
             log_error_bodies: false,
+            access_log: false,
             sse_buffer_limit: 65_536,
             exempt_header: None,
             first_token_timeout: None,

@@ -55,6 +55,7 @@ pub(crate) fn identify(
             None => return Err(Refusal::BadGateway),
         },
     };
+    facts.routed(pool);
     Ok(Identity {
         alias: alias.clone(),
         bare,

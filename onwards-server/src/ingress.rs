@@ -31,6 +31,8 @@ pub(crate) struct Arrival {
     pub(crate) endpoint: Endpoint,
     /// The body as received, or decompressed if it had to be read.
     pub(crate) body: Bytes,
+    /// Bytes of the body as received.
+    pub(crate) received: u64,
     /// True when the body was decompressed here.
     pub(crate) decoded: bool,
 }
@@ -115,6 +117,7 @@ where
         uri: head.uri,
         headers: head.headers,
         endpoint,
+        received: body.len() as u64,
         body,
         decoded: false,
     };

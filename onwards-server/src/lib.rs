@@ -47,6 +47,7 @@ mod files;
 mod headers;
 mod house;
 mod policy;
+mod record;
 mod refusal;
 mod secrets;
 mod transform;

@@ -9,6 +9,7 @@
 //!
 //! Several [`Metrics`] can live in one process, each with a registry of its own.
 
+mod answers;
 mod labels;
 mod names;
 mod pool;
@@ -21,6 +22,7 @@ use prometheus::{
     IntGaugeVec, Opts, Registry,
 };
 
+pub use answers::{AnswerSeries, Form, Outcome, Tokens};
 pub use labels::{Failure, Route, Traffic, Verb};
 pub use names::{FIRST_TOKEN_SECONDS_BUCKETS, Kind, Name, Row};
 pub use pool::{AttemptSeries, Attempted, Direction, PoolSeries, Role};
@@ -51,6 +53,7 @@ pub struct Metrics {
     config_generation: IntGauge,
     config_reloads: IntCounterVec,
     attempts: IntCounterVec,
+    answers: answers::Families,
     pools: pool::Families,
 }
 
@@ -124,6 +127,7 @@ impl Metrics {
                 .with_label_values::<&str>(&[]),
             config_reloads,
             attempts: make.counters(Name::Attempts)?,
+            answers: answers::Families::new(&make)?,
             pools: pool::Families::new(&make)?,
             registry,
         })
@@ -239,6 +243,11 @@ impl Metrics {
     /// The attempts at one provider of a pool of an alias; to be asked for once, at load.
     pub fn attempts(&self, model: &str, pool: &str, provider: &str) -> AttemptSeries {
         AttemptSeries::new(self.attempts.clone(), model, pool, provider)
+    }
+
+    /// The answers that an alias gets; to be asked for once, at load.
+    pub fn answers(&self, model: &str) -> AnswerSeries {
+        self.answers.of(model)
     }
 
     /// The series of one pool's controllers; to be asked for once, when a controller starts.

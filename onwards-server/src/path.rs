@@ -23,11 +23,7 @@ where
 {
     let snapshot = house.snapshot(); // one configuration from start to end
     let (head, body) = request.into_parts();
-    let mut facts = Facts::begin(
-        house.metrics(),
-        &head,
-        snapshot.is_dispatched(&head.headers),
-    ); // noted along the way, told once
+    let mut facts = Facts::begin(house, &head, snapshot.is_dispatched(&head.headers)); // noted along the way, told once
     let walked = contained(walk(house, &snapshot, head, body, &mut facts)).await; // a defect ends this request alone
     egress::answer(walked.unwrap_or(Err(Refusal::Internal)), facts) // the only writer of client responses
 }
@@ -48,6 +44,7 @@ where
     }
     facts.proxied();
     let arrival = ingress::read(&house.settings, snapshot, head, endpoint, body).await?; // bounded in size and time
+    facts.received(arrival.received);
     let checked = vet::contract(snapshot, &arrival, facts)?; // strict mode: the shape of the request
     let document = arrival.document(); // parsed once
     let document = document.as_ref();

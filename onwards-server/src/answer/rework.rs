@@ -83,13 +83,18 @@ impl Rework {
         if plain.is_empty() {
             return Opened::Ready(Response::from_parts(head, Body::full(sent)));
         }
+        let counted = |bytes: Bytes| {
+            let mut body = Body::full(bytes);
+            body.count(&plain);
+            body
+        };
         match self.changed(&head.headers, &plain) {
-            Ok(None) => Opened::Ready(Response::from_parts(head, Body::full(sent))),
+            Ok(None) => Opened::Ready(Response::from_parts(head, counted(sent))),
             Ok(Some(text)) => {
                 head.headers.remove(header::CONTENT_ENCODING);
                 head.headers
                     .insert(header::CONTENT_LENGTH, text.len().into());
-                Opened::Ready(Response::from_parts(head, Body::full(text)))
+                Opened::Ready(Response::from_parts(head, counted(text)))
             }
             Err(Failed) => Opened::Malformed,
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::{Body as _, Frame};
 use onwards_sse::{Framer, PumpError, pump};
+use onwards_usage::{Tap, Usage};
 
 use super::rewrite::{Rewriter, Seen, StreamFault};
 use crate::body::{BodyError, Silence};
@@ -22,6 +23,8 @@ const FAREWELL: Duration = Duration::from_millis(100);
 pub(crate) struct CleanStream {
     upstream: UpstreamBody,
     framer: Framer,
+    /// Reads token counts, also those that the client gets no event for.
+    tap: Tap,
     rewriter: Rewriter,
     silence: Silence,
     /// Who learns when the first token came.
@@ -65,6 +68,7 @@ impl CleanStream {
         Self {
             upstream,
             framer: Framer::new(limit),
+            tap: Tap::default(),
             rewriter,
             silence: Silence::new(idle_timeout),
             observation: None,
@@ -111,6 +115,7 @@ impl CleanStream {
                     let Ok(data) = frame.into_data() else {
                         continue;
                     };
+                    self.tap.read(&data);
                     self.framer.push(data);
                     false
                 }
@@ -166,6 +171,16 @@ impl CleanStream {
 
     fn take_ready(&mut self) -> Option<Frame<Bytes>> {
         (!self.ready.is_empty()).then(|| Frame::data(Bytes::from(std::mem::take(&mut self.ready))))
+    }
+
+    /// What the provider has counted so far.
+    pub(crate) fn usage(&self) -> Option<Usage> {
+        self.tap.usage()
+    }
+
+    /// True when the client has everything, though the provider's own end may not have come.
+    pub(crate) fn has_said_all(&self) -> bool {
+        matches!(self.state, State::Over | State::Farewell(_)) && self.ready.is_empty()
     }
 
     /// True when nothing more will come.

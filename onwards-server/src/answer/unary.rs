@@ -45,7 +45,9 @@ pub(super) fn strict(
     match cleaner.clean(text, &mut out) {
         Ok(Cleaned::Answer(_)) => {
             let identified = id.and_then(|id| id.put(&out));
-            Opened::Ready(json(head.status, head.headers, identified.unwrap_or(out)))
+            let mut response = json(head.status, head.headers, identified.unwrap_or(out));
+            response.body_mut().count(text);
+            Opened::Ready(response)
         }
         Ok(Cleaned::Error(error)) => {
             if let Some(observation) = &mut look.observation {
@@ -89,7 +91,9 @@ pub(super) fn sanitized(cleaner: &Cleaner, mut head: Parts, text: &[u8]) -> Open
     }
     head.headers
         .insert(header::CONTENT_LENGTH, out.len().into());
-    Opened::Ready(Response::from_parts(head, Body::full(out)))
+    let mut body = Body::full(out);
+    body.count(text);
+    Opened::Ready(Response::from_parts(head, body))
 }
 
 /// Reads a body to its end, at most `limit` bytes and at most `patience` long.

@@ -115,6 +115,10 @@ pub(super) struct Serve {
     #[arg(long, value_name = "BOOL", default_value = "false", default_missing_value = "true", num_args = 0..=1, action = ArgAction::Set, value_parser = BoolishValueParser::new())]
     pub(super) log_error_bodies: bool,
 
+    /// Whether one line per request is logged when it is over
+    #[arg(long, value_name = "BOOL", default_value = "false", default_missing_value = "true", num_args = 0..=1, action = ArgAction::Set, value_parser = BoolishValueParser::new(), env = "ONWARDS_ACCESS_LOG")]
+    pub(super) access_log: bool,
+
     /// Seconds a client has to send a request's head, and an idle connection is kept
     #[arg(long, value_name = "SECONDS", default_value_t = 75, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) header_timeout_secs: u64,

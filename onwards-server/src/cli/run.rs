@@ -80,6 +80,7 @@ pub(super) fn settings(args: &Serve) -> Settings {
         body_limit: args.body_limit,
         response_limit: args.response_limit,
         log_error_bodies: args.log_error_bodies,
+        access_log: args.access_log,
         sse_buffer_limit: args.sse_buffer_limit,
         body_timeout: Duration::from_secs(args.body_timeout_secs),
         metrics_prefix: args.metrics_prefix.clone(),

@@ -105,6 +105,10 @@ table! {
         "Requests that stopped trying because their waits had used up the budget.";
     Attempts = Counter, false, "onwards_attempts_total", ["model", "pool", "provider", "outcome"],
         "Attempts at each provider of a pool, by outcome; the model is the alias that the pool belongs to.";
+    ResponseOutcomes = Counter, false, "onwards_response_outcomes_total", ["model", "kind", "outcome"],
+        "Answers of providers by how their bodies ended: complete, client_gone, upstream_broken, stalled, overflow; kind is unary or stream.";
+    Tokens = Counter, false, "onwards_tokens_total", ["model", "type"],
+        "Tokens as the providers counted them: prompt and completion; cached is a part of prompt, reasoning one of completion.";
     Rejections = Counter, false, "onwards_rejections_total", ["model", "status", "code", "traffic"],
         "Client errors the gateway decided on itself.";
     UnsupportedParams = Counter, false, "onwards_unsupported_params_total", ["param", "model", "traffic", "action"],

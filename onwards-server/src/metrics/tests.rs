@@ -192,6 +192,9 @@ fn every_metric_of_the_table_can_be_touched() {
     metrics
         .attempts("a", "default", "0")
         .count(Attempted::OperatorFault);
+    let answers = metrics.answers("a");
+    answers.ended(Form::Stream, Outcome::Stalled);
+    answers.counted(Tokens::Cached, 3);
     metrics.config_refused();
     let pool = metrics.pool("a", "default");
     pool.first_token(Role::Preferred).observe(10.0);
@@ -236,6 +239,38 @@ fn every_metric_of_the_table_can_be_touched() {
     assert_eq!(
         samples(&metrics, "onwards_provider_share"),
         [r#"onwards_provider_share{model="a",pool="default"} 0.5"#]
+    );
+}
+
+#[test]
+fn answers_are_counted_by_form_and_outcome() {
+    let metrics = metrics();
+    let answers = metrics.answers("a");
+    for &form in Form::ALL {
+        for &outcome in Outcome::ALL {
+            answers.ended(form, outcome);
+        }
+    }
+    answers.ended(Form::Unary, Outcome::Overflow);
+    let again = metrics.answers("a"); // as a reload does
+    again.counted(Tokens::Prompt, 3);
+    answers.counted(Tokens::Prompt, 4);
+    answers.counted(Tokens::Reasoning, 0);
+    let ended = samples(&metrics, "onwards_response_outcomes_total");
+    let twice = r#"onwards_response_outcomes_total{kind="unary",model="a",outcome="overflow"} 2"#;
+    assert_eq!(ended.len(), 10);
+    assert!(
+        ended
+            .iter()
+            .all(|line| line.ends_with(" 1") || line == twice)
+    );
+    assert!(ended.iter().any(|line| line == twice));
+    assert_eq!(
+        samples(&metrics, "onwards_tokens_total"),
+        [
+            r#"onwards_tokens_total{model="a",type="prompt"} 7"#,
+            r#"onwards_tokens_total{model="a",type="reasoning"} 0"#
+        ]
     );
 }
 

@@ -290,6 +290,7 @@ impl Builder<'_> {
             completions,
             reads_bodies: false,
             series: ["default", "completions"].map(|pool| self.grounds.metrics.pool(name, pool)),
+            answers: self.grounds.metrics.answers(name),
             inflight: self.grounds.metrics.model_inflight(name),
             inflight_limit: target.default.inflight_limit,
             batch_inflight_limit: target.default.batch_inflight_limit,

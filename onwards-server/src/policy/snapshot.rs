@@ -17,7 +17,7 @@ use super::pause::Pause;
 use super::share::Share;
 use crate::endpoint::Endpoint;
 use crate::headers::Outbound;
-use crate::metrics::{AttemptSeries, PoolSeries};
+use crate::metrics::{AnswerSeries, AttemptSeries, PoolSeries};
 use crate::transport::Destination;
 
 /// One configuration from start to end of a request.
@@ -54,6 +54,8 @@ pub(crate) struct Alias {
     pub(crate) reads_bodies: bool,
     /// Series of the two pools that can serve the alias, by their name: the alias is the label, whoever serves it.
     pub(crate) series: [PoolSeries; 2],
+    /// The answers it gets.
+    pub(crate) answers: AnswerSeries,
     /// Requests in flight on the alias.
     pub(crate) inflight: IntGauge,
     /// The most realtime requests an account may have in flight here.

@@ -22,6 +22,7 @@ mod reload;
 mod secrets;
 mod shutdown;
 mod slow;
+mod telemetry;
 mod timeouts;
 mod tls;
 mod transparent;
