@@ -12,6 +12,7 @@
 mod args;
 mod check;
 mod demo;
+mod doors;
 mod outline;
 mod run;
 mod schema;

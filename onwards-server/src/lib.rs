@@ -15,6 +15,7 @@
 //! `path.rs` is the table of contents of a request.
 
 // periphery
+mod certificate;
 pub mod cli;
 mod listen;
 mod logs;

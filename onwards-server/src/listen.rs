@@ -1,6 +1,7 @@
-//! The door for clients: accepts connections, serves HTTP/1.1 and cleartext HTTP/2 on them, and closes in order.
+//! The doors for clients: TCP addresses, plain or with TLS, and sockets in the file system. Each accepts connections, serves
+//! HTTP/1.1 and HTTP/2 on them, and closes in order.
 //!
-//! Every task started here has an owner. The [`Listener`] owns one task per address, that task owns its connections,
+//! Every task started here has an owner. The [`Listener`] owns one task per door, that task owns its connections,
 //! and a connection owns the streams multiplexed on it; dropping an owner ends what it owns. So nothing that was
 //! accepted here can outlive the listener, whichever way it ends.
 //!
@@ -8,7 +9,8 @@
 //! A connection that has not delivered its first request within the header timeout is closed, whatever it has sent;
 //! after that the same timeout bounds each further HTTP/1.1 request head, and with it how long an idle connection is
 //! kept. A request head holds at most [`Settings::max_head_bytes`] and, in HTTP/1.1, [`MOST_HEADERS`]. When the process is out of file descriptors,
-//! accepting pauses for a moment instead of spinning.
+//! accepting pauses for a moment instead of spinning. TLS is agreed on in the connection's own task and within the same
+//! header timeout, so a client that dawdles over it delays nobody.
 //!
 //! # Closing
 //! [`Listener::drain`] stops accepting, takes over the connections the kernel had already accepted, lets every
@@ -16,6 +18,9 @@
 //! asked to close, and dropped if they have not a moment later: neither a client that no longer answers nor half a request
 //! head delays the end.
 
+mod handshake;
+mod socket;
+mod stream;
 mod traffic;
 
 use std::convert::Infallible;
@@ -38,11 +43,14 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use parking_lot::Mutex;
 use socket2::{SockRef, TcpKeepalive};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
+use socket::Knock;
+pub(crate) use socket::{BindError, Socket, UnixSocket, bind};
+use stream::Stream;
 use traffic::{Answer, Noted, Traffic};
 
 /// How long accepting rests after an error of the listening socket itself, such as no free file descriptors.
@@ -77,33 +85,6 @@ impl Default for Settings {
     }
 }
 
-/// An address could not be listened on.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot listen on {address}")]
-pub(crate) struct BindError {
-    /// The address as configured.
-    pub(crate) address: SocketAddr,
-    /// What the system said.
-    #[source]
-    pub(crate) source: io::Error,
-}
-
-/// Binds all addresses, or none.
-///
-/// # Errors
-/// The first address that cannot be bound.
-pub(crate) async fn bind(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, BindError> {
-    let mut sockets = Vec::with_capacity(addresses.len());
-    for &address in addresses {
-        sockets.push(
-            TcpListener::bind(address)
-                .await
-                .map_err(|source| BindError { address, source })?,
-        );
-    }
-    Ok(sockets)
-}
-
 /// An open door. Dropping it cuts every connection off.
 #[derive(Debug)]
 pub(crate) struct Listener {
@@ -121,8 +102,9 @@ pub(crate) struct Drained {
 
 impl Listener {
     /// Starts to accept on all `sockets`; each request goes to a clone of `service`.
-    pub(crate) fn open<S, B>(sockets: Vec<TcpListener>, settings: Settings, service: S) -> Self
+    pub(crate) fn open<K, S, B>(sockets: Vec<K>, settings: Settings, service: S) -> Self
     where
+        K: Into<Socket>,
         S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
             + Clone
             + Send
@@ -132,10 +114,8 @@ impl Listener {
         B::Error: Into<Box<dyn StdError + Send + Sync>>,
     {
         let (close, closing) = watch::channel(None);
-        let addresses = sockets
-            .iter()
-            .filter_map(|socket| socket.local_addr().ok())
-            .collect();
+        let sockets: Vec<Socket> = sockets.into_iter().map(Into::into).collect();
+        let addresses = sockets.iter().filter_map(Socket::address).collect();
         let mut doors = JoinSet::new();
         for socket in sockets {
             doors.spawn(door(socket, settings, service.clone(), closing.clone()));
@@ -147,7 +127,7 @@ impl Listener {
         }
     }
 
-    /// The addresses in use; a configured port 0 shows as the port the system chose.
+    /// The TCP addresses in use; a configured port 0 shows as the port the system chose.
     pub(crate) fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
@@ -178,9 +158,9 @@ impl Listener {
     }
 }
 
-/// Serves one address until told to close; gives the number of connections cut off.
+/// Serves one socket until told to close; gives the number of connections cut off.
 async fn door<S, B>(
-    socket: TcpListener,
+    mut socket: Socket,
     settings: Settings,
     service: S,
     closing: watch::Receiver<Option<Instant>>,
@@ -196,9 +176,9 @@ where
 {
     let mut connections = JoinSet::new();
     let mut close = closing.clone();
-    let welcome = move |connections: &mut JoinSet<()>, stream| {
+    let welcome = move |connections: &mut JoinSet<()>, knock| {
         connections.spawn(connection(
-            stream,
+            knock,
             settings,
             service.clone(),
             closing.clone(),
@@ -209,10 +189,10 @@ where
         tokio::select! {
             deadline = told_to_close(&mut close) => break deadline,
             Some(ended) = connections.join_next(), if !connections.is_empty() => report(ended),
-            accepted = socket.accept() => match accepted {
-                Ok((stream, _)) => {
+            accepted = poll_fn(|cx| socket.poll_accept(cx)) => match accepted {
+                Ok(knock) => {
                     troubled = false;
-                    welcome(&mut connections, stream);
+                    welcome(&mut connections, knock);
                 }
                 Err(error) if is_about_the_client(&error) => {}
                 Err(error) => {
@@ -225,9 +205,10 @@ where
             },
         }
     };
+    socket.hide();
     for _ in 0..QUEUE {
         match accepted_already(&socket).await {
-            Some(Ok((stream, _))) => welcome(&mut connections, stream),
+            Some(Ok(knock)) => welcome(&mut connections, knock),
             Some(Err(_)) => {}
             None => break,
         }
@@ -244,7 +225,7 @@ where
 }
 
 /// A connection the kernel holds ready, without waiting for one.
-async fn accepted_already(socket: &TcpListener) -> Option<io::Result<(TcpStream, SocketAddr)>> {
+async fn accepted_already(socket: &Socket) -> Option<io::Result<Knock>> {
     poll_fn(|cx| match socket.poll_accept(cx) {
         Poll::Ready(accepted) => Poll::Ready(Some(accepted)),
         Poll::Pending => Poll::Ready(None),
@@ -281,7 +262,7 @@ fn report(ended: Result<(), JoinError>) {
 
 /// Serves one connection to its end.
 async fn connection<S, B>(
-    stream: TcpStream,
+    knock: Knock,
     settings: Settings,
     service: S,
     mut closing: watch::Receiver<Option<Instant>>,
@@ -294,7 +275,29 @@ async fn connection<S, B>(
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn StdError + Send + Sync>>,
 {
-    tune(&stream);
+    let patience = Instant::now() + settings.header_timeout;
+    let stream = match knock {
+        Knock::Open(stream) => {
+            if let Stream::Tcp(stream) = &stream {
+                tune(stream);
+            }
+            stream
+        }
+        Knock::Sealed(stream, certificate) => {
+            tune(&stream);
+            // Boxed, so that connections without TLS carry nothing of it.
+            let agreement = Box::pin(handshake::agree(
+                stream,
+                &certificate,
+                patience,
+                &mut closing,
+            ));
+            let Some(stream) = agreement.await else {
+                return;
+            };
+            stream
+        }
+    };
     let traffic = Arc::new(Traffic::default());
     let builder = protocols(settings);
     let counted = Arc::clone(&traffic);
@@ -309,7 +312,7 @@ async fn connection<S, B>(
     let stream = Noted::new(TokioIo::new(stream), Arc::clone(&traffic));
     let mut serving = pin!(builder.serve_connection(stream, service));
     // Rings for the first request, and after the door has closed for the last one.
-    let mut alarm = pin!(sleep(settings.header_timeout));
+    let mut alarm = pin!(sleep_until(patience));
     let mut armed = true;
     let mut farewell = None;
     let mut settled = None;

@@ -13,6 +13,7 @@ mod answers;
 mod labels;
 mod names;
 mod pool;
+mod tls;
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -26,6 +27,7 @@ pub use answers::{AnswerSeries, Form, Outcome, Tokens};
 pub use labels::{Failure, Route, Traffic, Verb};
 pub use names::{FIRST_TOKEN_SECONDS_BUCKETS, Kind, Name, Row};
 pub use pool::{AttemptSeries, Attempted, Direction, PoolSeries, Role};
+pub use tls::{HandshakeFailure, TlsSeries};
 
 /// A metrics prefix with which no valid metric name can be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -55,6 +57,7 @@ pub struct Metrics {
     attempts: IntCounterVec,
     answers: answers::Families,
     pools: pool::Families,
+    tls: tls::Families,
 }
 
 /// A client error the gateway decided on itself.
@@ -129,6 +132,7 @@ impl Metrics {
             attempts: make.counters(Name::Attempts)?,
             answers: answers::Families::new(&make)?,
             pools: pool::Families::new(&make)?,
+            tls: tls::Families::new(&make)?,
             registry,
         })
     }
@@ -253,6 +257,11 @@ impl Metrics {
     /// The series of one pool's controllers; to be asked for once, when a controller starts.
     pub fn pool(&self, model: &str, pool: &str) -> PoolSeries {
         self.pools.of(model, pool)
+    }
+
+    /// The series of TLS towards clients. Asking for them makes them, at zero: call it where TLS is spoken.
+    pub fn tls(&self) -> TlsSeries {
+        self.tls.series()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Takes up a changed configuration file while requests are served.
+//! Takes up changed files while requests are served: the configuration, the certificate and its key.
 //!
 //! # How a change is noticed
 //! The *directory* is watched, not the file: an editor or a deployment tool replaces a file by a rename, and a watch on
@@ -10,7 +10,7 @@
 //! What counts is the content, not the event. After an event the file is left alone until it has been quiet for
 //! 100 ms, or for a second at most; then it is read, and nothing happens if the text is the one already judged. A text
 //! that is refused, or a missing file, gets one more quiet period and a second look before it is reported, so a
-//! half-written file is never an error in the log. A refused text is reported once and the configuration in force
+//! half-written file, or one of a pair, is never an error in the log. A refused text is reported once and the configuration in force
 //! stays; so it does while the file is gone, or is no file: a FIFO or a device is never opened, since it may never end.
 
 mod judge;
@@ -18,7 +18,7 @@ mod watch;
 
 use std::fmt::Display;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -38,17 +38,6 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 /// How long a read may take; one from a file system that hangs goes on in its thread, and none is begun beside it.
 const READ_PATIENCE: Duration = Duration::from_secs(10);
 
-/// A configuration that came into force.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Applied {
-    /// Its number; the first one is 1.
-    pub(crate) generation: u64,
-    /// How many aliases it has.
-    pub(crate) targets: usize,
-    /// What is odd about it, a line each.
-    pub(crate) warnings: Vec<String>,
-}
-
 /// SIGHUP, which from here on asks for a reload and is not deadly.
 ///
 /// # Errors
@@ -60,10 +49,12 @@ pub(crate) fn hangup() -> io::Result<Signal> {
 /// What is needed to reload.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// The configuration file.
-    pub(crate) path: PathBuf,
-    /// The text in force.
-    pub(crate) current: Vec<u8>,
+    /// What the files hold, for messages.
+    pub(crate) what: &'static str,
+    /// The files, which are judged together.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Their texts in force, in the same order.
+    pub(crate) current: Vec<Vec<u8>>,
     /// Whether to notice changes; if not, only SIGHUP reloads.
     pub(crate) watch: bool,
 }
@@ -75,10 +66,10 @@ pub(crate) struct Reloader {
 }
 
 impl Reloader {
-    /// Starts to watch; `apply` judges a text and, if it is good, puts it into force.
+    /// Starts to watch; `apply` judges the texts of the files and, if they are good, puts them into force.
     pub(crate) fn start<A, E>(settings: Settings, hangup: Signal, apply: A) -> Self
     where
-        A: FnMut(&[u8]) -> Result<Applied, E> + Send + 'static,
+        A: FnMut(&[Vec<u8>]) -> Result<(), E> + Send + 'static,
         E: Display,
     {
         let look_every = settings.watch.then_some(LOOK_EVERY);
@@ -92,16 +83,17 @@ impl Reloader {
         mut apply: A,
     ) -> Self
     where
-        A: FnMut(&[u8]) -> Result<Applied, E> + Send + 'static,
+        A: FnMut(&[Vec<u8>]) -> Result<(), E> + Send + 'static,
         E: Display,
     {
         let Settings {
-            path,
+            what,
+            paths,
             current,
             watch,
         } = settings;
         let (watch, stirred) = if watch {
-            Watch::start(&path)
+            Watch::start(&paths)
         } else {
             Watch::none()
         };
@@ -110,59 +102,70 @@ impl Reloader {
             hangup: Hangup::Signal(hangup),
             look_every,
         };
+        let files = Files {
+            what,
+            paths,
+            watch,
+            reading: JoinSet::new(),
+        };
         let mut task = JoinSet::new();
-        task.spawn(async move {
-            run(
-                File {
-                    path,
-                    watch,
-                    reading: JoinSet::new(),
-                },
-                triggers,
-                Judge::new(&current),
-                &mut apply,
-            )
-            .await
-        });
+        task.spawn(async move { run(files, triggers, Judge::new(&current), &mut apply).await });
         Self { _task: task }
     }
 }
 
-/// Where the text comes from.
+/// Where the texts come from.
 trait Source {
-    /// The text now.
-    fn read(&mut self) -> impl Future<Output = io::Result<Vec<u8>>> + Send;
+    /// The texts now.
+    fn read(&mut self) -> impl Future<Output = io::Result<Vec<Vec<u8>>>> + Send;
 
-    /// For messages.
+    /// What they hold, for messages.
+    fn what(&self) -> &'static str;
+
+    /// Where they lie, for messages.
     fn name(&self) -> impl Display;
 }
 
-struct File {
-    path: PathBuf,
+struct Files {
+    what: &'static str,
+    paths: Vec<PathBuf>,
     watch: Option<Watch>,
     /// The read that has not ended, if there is one.
-    reading: JoinSet<io::Result<Vec<u8>>>,
+    reading: JoinSet<io::Result<Vec<Vec<u8>>>>,
 }
 
-impl Source for File {
-    async fn read(&mut self) -> io::Result<Vec<u8>> {
+impl Source for Files {
+    async fn read(&mut self) -> io::Result<Vec<Vec<u8>>> {
         if let Some(watch) = &mut self.watch {
-            watch.follow(&self.path);
+            watch.follow(&self.paths);
         }
         if self.reading.is_empty() {
-            let path = self.path.clone();
-            self.reading
-                .spawn_blocking(move || files::read(&path, LARGEST));
+            let paths = self.paths.clone();
+            self.reading.spawn_blocking(move || {
+                paths
+                    .iter()
+                    .map(|path| files::read(path, LARGEST))
+                    .collect()
+            });
         }
         match timeout(READ_PATIENCE, self.reading.join_next()).await {
-            Ok(Some(Ok(text))) => text,
+            Ok(Some(Ok(texts))) => texts,
             Ok(_) => Err(io::Error::other("reading it failed")),
             Err(_) => Err(io::ErrorKind::TimedOut.into()),
         }
     }
 
+    fn what(&self) -> &'static str {
+        self.what
+    }
+
     fn name(&self) -> impl Display {
-        Path::display(&self.path)
+        let names: Vec<_> = self
+            .paths
+            .iter()
+            .map(|path| path.to_string_lossy())
+            .collect();
+        names.join(" and ")
     }
 }
 
@@ -197,9 +200,10 @@ impl Hangup {
 async fn run<S, A, E>(mut source: S, mut triggers: Triggers, mut judge: Judge, mut apply: A)
 where
     S: Source,
-    A: FnMut(&[u8]) -> Result<Applied, E>,
+    A: FnMut(&[Vec<u8>]) -> Result<(), E>,
     E: Display,
 {
+    let what = source.what();
     let mut look = triggers.look_every.map(|_| Instant::now());
     let mut watching = true;
     loop {
@@ -209,7 +213,7 @@ where
                 None => watching = false,
             },
             () = triggers.hangup.next() => {
-                tracing::info!("SIGHUP: reading the configuration again");
+                tracing::info!("SIGHUP: reading the {what} again");
                 judge.demanded(Instant::now());
             }
             () = until(look) => {
@@ -217,41 +221,26 @@ where
                 look = triggers.look_every.map(|every| Instant::now() + every);
             }
             () = until(judge.due()) => {
-                let text = source.read().await;
-                match judge.read(text.as_deref().map_err(io::Error::kind), Instant::now()) {
+                let texts = source.read().await;
+                match judge.read(texts.as_deref().map_err(io::Error::kind), Instant::now()) {
                     Step::Rest => {}
-                    Step::Apply => match apply(text.as_deref().unwrap_or_default()) {
-                        Ok(applied) => {
-                            judge.accepted();
-                            report(&source.name(), &applied);
-                        }
+                    Step::Apply => match apply(texts.as_deref().unwrap_or_default()) {
+                        Ok(()) => judge.accepted(),
                         Err(problems) => {
                             if judge.refused(Instant::now()) {
-                                tracing::error!(file = %source.name(), "configuration refused, the one in force stays: {problems}");
+                                tracing::error!(file = %source.name(), "{what} refused, the one in force stays: {problems}");
                             }
                         }
                     },
                     Step::Missing => {
-                        if let Err(error) = text {
-                            tracing::error!(file = %source.name(), %error, "configuration cannot be read, the one in force stays");
+                        if let Err(error) = texts {
+                            tracing::error!(file = %source.name(), %error, "{what} cannot be read, the one in force stays");
                         }
                     }
                 }
             }
         }
     }
-}
-
-fn report(file: &impl Display, applied: &Applied) {
-    let Applied {
-        generation,
-        targets,
-        warnings,
-    } = applied;
-    for warning in warnings {
-        tracing::warn!(%file, "{warning}");
-    }
-    tracing::info!(%file, generation, targets, "configuration reloaded");
 }
 
 async fn until(instant: Option<Instant>) {

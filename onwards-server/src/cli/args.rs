@@ -55,6 +55,32 @@ pub(super) struct Serve {
     #[arg(short, long, default_value_t = 3000)]
     pub(super) port: u16,
 
+    /// Certificate chain in PEM: clients are served over TLS on the port for clients; taken up again when it changes
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tls_key",
+        env = "ONWARDS_TLS_CERT"
+    )]
+    pub(super) tls_cert: Option<PathBuf>,
+
+    /// Private key of the certificate in PEM: PKCS#8, PKCS#1 or SEC1, without a passphrase
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tls_cert",
+        env = "ONWARDS_TLS_KEY"
+    )]
+    pub(super) tls_key: Option<PathBuf>,
+
+    /// A socket in the file system for clients, besides the port; without TLS
+    #[arg(long, value_name = "PATH")]
+    pub(super) unix_socket: Option<PathBuf>,
+
+    /// Permissions of the socket's file, octal
+    #[arg(long, value_name = "MODE", default_value = "660", requires = "unix_socket", value_parser = mode)]
+    pub(super) unix_socket_mode: u32,
+
     /// Port for /metrics, /healthz and /readyz
     #[arg(long, value_name = "PORT", default_value_t = 9090)]
     pub(super) metrics_port: u16,
@@ -173,6 +199,14 @@ pub(super) struct Demo {
     /// Port on 127.0.0.1; 0 takes a free one
     #[arg(short, long, default_value_t = 3000)]
     pub(super) port: u16,
+}
+
+/// Permissions as `chmod` takes them.
+fn mode(text: &str) -> Result<u32, String> {
+    u32::from_str_radix(text, 8)
+        .ok()
+        .filter(|mode| *mode <= 0o777)
+        .ok_or_else(|| "expected an octal number from 0 to 777".to_owned())
 }
 
 fn prefix(text: &str) -> Result<String, BadPrefix> {

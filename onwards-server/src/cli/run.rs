@@ -1,7 +1,6 @@
 //! Serving: builds the house, opens its doors, and waits for the end.
 
 use std::io::ErrorKind;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,14 +10,15 @@ use anyhow::{Context, anyhow, bail};
 use hyper::service::service_fn;
 use hyper_util::service::TowerToHyperService;
 use onwards_config::Problems;
-use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::Signal;
 
 use super::args::Serve;
-use crate::listen::{self, Listener};
-use crate::reload::{self, Applied, Reloader};
+use super::doors::{self, Doors};
+use crate::listen::{self, Listener, Socket};
+use crate::reload::{self, Reloader};
 use crate::shutdown::{self, Ending, Plan, Readiness, Signals};
-use crate::{House, Settings, logs, ops};
+use crate::{House, Loaded, Settings, logs, ops};
 
 pub(super) fn run(args: &Serve) -> anyhow::Result<ExitCode> {
     let path = args
@@ -60,7 +60,7 @@ pub(super) fn runtime(workers: Option<u16>) -> anyhow::Result<Runtime> {
 /// Opens the door for clients.
 pub(super) fn open(
     house: &Arc<House>,
-    sockets: Vec<TcpListener>,
+    sockets: Vec<impl Into<Socket>>,
     settings: listen::Settings,
 ) -> Listener {
     let house = Arc::clone(house);
@@ -94,41 +94,28 @@ async fn serve(args: &Serve, path: &Path) -> anyhow::Result<ExitCode> {
     let hangup = reload::hangup().context("cannot handle SIGHUP")?;
     let text = read(path)?;
     let house = House::new(settings(args))?;
-    let applied = load(&house, &text).map_err(|problems| {
+    let loaded = house.load(&text).map_err(|problems| {
         anyhow!(
             "the targets could not be built from {}:\n{problems}",
             path.display()
         )
     })?;
-    for warning in &applied.warnings {
+    for warning in &loaded.warnings {
         tracing::warn!(file = %path.display(), "{warning}");
     }
-    tracing::info!(file = %path.display(), targets = applied.targets, watch = args.watch, "configuration loaded");
+    tracing::info!(file = %path.display(), targets = loaded.targets, watch = args.watch, "configuration loaded");
 
     let readiness = Readiness::default();
-    let at = |port| {
-        args.host
-            .iter()
-            .map(|&host| SocketAddr::new(host, port))
-            .collect::<Vec<_>>()
-    };
-    let operators = listen::bind(&at(args.metrics_port)).await?;
-    let clients = listen::bind(&at(args.port)).await?;
     let limits = listen::Settings {
         header_timeout: Duration::from_secs(args.header_timeout_secs),
         ..listen::Settings::default()
     };
-
-    let reloading = Arc::clone(&house);
-    let _reloader = Reloader::start(
-        reload::Settings {
-            path: path.to_owned(),
-            current: text,
-            watch: args.watch,
-        },
-        hangup,
-        move |text: &[u8]| load(&reloading, text),
-    );
+    let certificate = doors::certificate(args, house.metrics())?;
+    let tls = certificate.as_ref().map(|(certificate, _)| certificate);
+    let Doors { clients, operators } = doors::bind(args, tls).await?;
+    let tls = certificate.is_some();
+    let _renewing = certificate.map(|(_, renewing)| renewing);
+    let _reloading = follow(&house, path, text, args.watch, hangup);
     let registry = args.metrics.then(|| house.metrics().registry().clone());
     let operators = Listener::open(
         operators,
@@ -136,7 +123,14 @@ async fn serve(args: &Serve, path: &Path) -> anyhow::Result<ExitCode> {
         TowerToHyperService::new(ops::router(registry, readiness.clone())),
     );
     let clients = open(&house, clients, limits);
-    tracing::info!(clients = ?clients.addresses(), operators = ?operators.addresses(), metrics = args.metrics, "listening");
+    tracing::info!(
+        clients = ?clients.addresses(),
+        tls,
+        unix_socket = args.unix_socket.as_ref().map(|path| tracing::field::display(path.display())),
+        operators = ?operators.addresses(),
+        metrics = args.metrics,
+        "listening"
+    );
 
     let plan = Plan {
         delay: Duration::from_secs(args.shutdown_delay_secs),
@@ -148,14 +142,29 @@ async fn serve(args: &Serve, path: &Path) -> anyhow::Result<ExitCode> {
     ))
 }
 
-fn load(house: &House, text: &[u8]) -> Result<Applied, Problems> {
-    let loaded = house.load(text)?;
-    let warnings = loaded.warnings.iter().map(ToString::to_string).collect();
-    Ok(Applied {
-        generation: loaded.generation,
-        targets: loaded.targets,
-        warnings,
+/// Takes up changes of the configuration file.
+fn follow(house: &Arc<House>, path: &Path, text: Vec<u8>, watch: bool, hangup: Signal) -> Reloader {
+    let settings = reload::Settings {
+        what: "configuration",
+        paths: vec![path.to_owned()],
+        current: vec![text],
+        watch,
+    };
+    let (house, path) = (Arc::clone(house), path.to_owned());
+    Reloader::start(settings, hangup, move |texts: &[Vec<u8>]| {
+        let loaded = house.load(texts.first().map(Vec::as_slice).unwrap_or_default())?;
+        told(&path, &loaded);
+        Ok::<_, Problems>(())
     })
+}
+
+/// Tells of a configuration that has come into force.
+fn told(path: &Path, loaded: &Loaded) {
+    let file = path.display();
+    for warning in &loaded.warnings {
+        tracing::warn!(%file, "{warning}");
+    }
+    tracing::info!(%file, generation = loaded.generation, targets = loaded.targets, "configuration reloaded");
 }
 
 fn ended(ending: Ending, timeout_secs: u64) -> ExitCode {

@@ -47,6 +47,21 @@ fn the_defaults() {
 }
 
 #[test]
+fn doors_besides_the_port() {
+    let none = serve("");
+    assert_eq!(
+        (none.tls_cert, none.tls_key, none.unix_socket),
+        (None, None, None)
+    );
+    let all = serve("--tls-cert c.pem --tls-key k.pem --unix-socket s --unix-socket-mode 600");
+    assert_eq!(all.tls_cert.as_deref(), Some("c.pem".as_ref()));
+    assert_eq!(all.tls_key.as_deref(), Some("k.pem".as_ref()));
+    assert_eq!(all.unix_socket.as_deref(), Some("s".as_ref()));
+    assert_eq!(all.unix_socket_mode, 0o600);
+    assert_eq!(serve("--unix-socket s").unix_socket_mode, 0o660);
+}
+
+#[test]
 fn flags_become_settings() {
     let settings = run::settings(&serve(
         "--body-limit 1 --response-limit 2 --sse-buffer-limit 3 --body-timeout-secs 4 --metrics-prefix five --log-error-bodies",
@@ -130,6 +145,26 @@ fn what_is_wrong_is_refused() {
             ErrorKind::ValueValidation,
         ),
         ("onwards -f a --workers 0", ErrorKind::ValueValidation),
+        (
+            "onwards -f a --tls-cert b",
+            ErrorKind::MissingRequiredArgument,
+        ),
+        (
+            "onwards -f a --tls-key b",
+            ErrorKind::MissingRequiredArgument,
+        ),
+        (
+            "onwards -f a --unix-socket-mode 600",
+            ErrorKind::MissingRequiredArgument,
+        ),
+        (
+            "onwards -f a --unix-socket b --unix-socket-mode 8",
+            ErrorKind::ValueValidation,
+        ),
+        (
+            "onwards -f a --unix-socket b --unix-socket-mode 1000",
+            ErrorKind::ValueValidation,
+        ),
         ("onwards -f a --log-format xml", ErrorKind::InvalidValue),
         ("onwards check", ErrorKind::MissingRequiredArgument),
         ("onwards check --print", ErrorKind::MissingRequiredArgument),

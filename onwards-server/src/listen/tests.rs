@@ -5,6 +5,7 @@ use http_body::Frame;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Empty, Full};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use super::*;
@@ -415,3 +416,5 @@ async fn bytes_that_the_socket_does_not_take_keep_a_connection_busy() {
         far.read_exact(&mut [0; 4]).await.unwrap();
     }
 }
+
+mod doors;

@@ -176,8 +176,14 @@ impl<I: Write> Write for Noted<I> {
         written
     }
 
+    /// TLS takes bytes that its socket does not; it is flushed when everything is written.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.project().io.poll_flush(cx)
+        let this = self.project();
+        let flushed = this.io.poll_flush(cx);
+        this.traffic
+            .blocked
+            .store(flushed.is_pending(), Ordering::Relaxed);
+        flushed
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

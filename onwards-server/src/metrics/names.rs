@@ -147,4 +147,10 @@ table! {
         "Conversations that stay with the preferred provider.";
     AffinityRouted = Counter, false, "onwards_affinity_routed_total", ["model", "pool", "side"],
         "Requests routed by affinity.";
+    TlsHandshakeFailures = Counter, false, "onwards_tls_handshake_failures_total", ["reason"],
+        "Client connections that ended before TLS was agreed on, by reason: protocol, closed or timeout.";
+    TlsCertificateExpiry = Gauge, false, "onwards_tls_certificate_expiry_timestamp_seconds", [],
+        "When the certificate in force ends, in seconds since 1970; absent where clients are not served over TLS.";
+    TlsCertificateReloads = Counter, false, "onwards_tls_certificate_reloads_total", ["result"],
+        "Changed certificate files read, by result: ok or error.";
 }

@@ -195,6 +195,7 @@ fn every_metric_of_the_table_can_be_touched() {
     let answers = metrics.answers("a");
     answers.ended(Form::Stream, Outcome::Stalled);
     answers.counted(Tokens::Cached, 3);
+    metrics.tls().reloaded(true);
     metrics.config_refused();
     let pool = metrics.pool("a", "default");
     pool.first_token(Role::Preferred).observe(10.0);

@@ -11,10 +11,10 @@ const QUIET: Duration = Duration::from_millis(100);
 /// A file that is never quiet is read after so long anyway.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What a file holds; the text itself, which may name secrets, is not kept.
+/// What the files hold; the texts themselves, which may hold secrets, are not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
-    Text([u8; 32]),
+    Texts([u8; 32]),
     Nothing(ErrorKind),
 }
 
@@ -23,9 +23,9 @@ enum Seen {
 pub(super) enum Step {
     /// Nothing.
     Rest,
-    /// Put the text into force, then tell [`Judge::accepted`] or [`Judge::refused`].
+    /// Put the texts into force, then tell [`Judge::accepted`] or [`Judge::refused`].
     Apply,
-    /// Say that the file cannot be read.
+    /// Say that a file cannot be read.
     Missing,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Judge {
 
 impl Judge {
     /// With `current` in force.
-    pub(super) fn new(current: &[u8]) -> Self {
+    pub(super) fn new(current: &[Vec<u8>]) -> Self {
         let seen = digest(current);
         Self {
             judged: seen,
@@ -74,14 +74,14 @@ impl Judge {
     }
 
     /// Takes note of a read.
-    pub(super) fn read(&mut self, text: Result<&[u8], ErrorKind>, now: Instant) -> Step {
+    pub(super) fn read(&mut self, texts: Result<&[Vec<u8>], ErrorKind>, now: Instant) -> Step {
         self.stir = None;
-        self.latest = text.map_or_else(Seen::Nothing, digest);
+        self.latest = texts.map_or_else(Seen::Nothing, digest);
         if self.latest == self.judged && !self.demanded {
             self.doubted = false;
             return Step::Rest;
         }
-        if matches!(self.latest, Seen::Text(_)) {
+        if matches!(self.latest, Seen::Texts(_)) {
             return Step::Apply;
         }
         if self.refused(now) {
@@ -91,12 +91,12 @@ impl Judge {
         }
     }
 
-    /// The text read last is in force.
+    /// The texts read last are in force.
     pub(super) fn accepted(&mut self) {
         self.settle();
     }
 
-    /// The text read last is no configuration. True if that is to be reported; otherwise it is read once more.
+    /// The texts read last are refused. True if that is to be reported; otherwise they are read once more.
     pub(super) fn refused(&mut self, now: Instant) -> bool {
         if self.doubted {
             self.settle();
@@ -114,6 +114,12 @@ impl Judge {
     }
 }
 
-fn digest(text: &[u8]) -> Seen {
-    Seen::Text(Sha256::digest(text).into())
+/// Lengths count too, so that bytes that move from one file to the next are a change.
+fn digest(texts: &[Vec<u8>]) -> Seen {
+    let mut digest = Sha256::new();
+    for text in texts {
+        digest.update(text.len().to_le_bytes());
+        digest.update(text);
+    }
+    Seen::Texts(digest.finalize().into())
 }

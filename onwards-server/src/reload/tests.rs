@@ -8,16 +8,9 @@ use tokio::time::{sleep, timeout};
 use super::*;
 
 /// A text is good if it is a number, which becomes its generation.
-fn judge(text: &[u8]) -> Result<Applied, String> {
-    let text = String::from_utf8_lossy(text);
-    let generation = text
-        .parse()
-        .map_err(|_| format!("not a number: {text:?}"))?;
-    Ok(Applied {
-        generation,
-        targets: 0,
-        warnings: Vec::new(),
-    })
+fn judge(texts: &[Vec<u8>]) -> Result<u64, String> {
+    let text = String::from_utf8_lossy(&texts[0]);
+    text.parse().map_err(|_| format!("not a number: {text:?}"))
 }
 
 mod scripted {
@@ -31,11 +24,15 @@ mod scripted {
     }
 
     impl Source for Script {
-        async fn read(&mut self) -> io::Result<Vec<u8>> {
+        async fn read(&mut self) -> io::Result<Vec<Vec<u8>>> {
             let now = u64::try_from(self.start.elapsed().as_millis()).unwrap();
             let (_, text) = self.steps.iter().rfind(|(at, _)| *at <= now).unwrap();
-            text.map(|text| text.as_bytes().to_vec())
+            text.map(|text| vec![text.as_bytes().to_vec()])
                 .ok_or(io::ErrorKind::NotFound.into())
+        }
+
+        fn what(&self) -> &'static str {
+            "script"
         }
 
         fn name(&self) -> impl Display {
@@ -62,12 +59,12 @@ mod scripted {
         };
         let tried = Rc::new(RefCell::new(Vec::new()));
         let noted = Rc::clone(&tried);
-        let apply = move |text: &[u8]| {
+        let apply = move |texts: &[Vec<u8>]| {
             noted.borrow_mut().push((
                 u64::try_from(start.elapsed().as_millis()).unwrap(),
-                String::from_utf8(text.to_vec()).unwrap(),
+                String::from_utf8(texts[0].clone()).unwrap(),
             ));
-            judge(text)
+            judge(texts).map(drop)
         };
         let source = Script {
             start,
@@ -79,7 +76,7 @@ mod scripted {
             look_every: look.then_some(LOOK_EVERY),
         };
         tokio::select! {
-            () = run(source, triggers, Judge::new(b"1"), apply) => {}
+            () = run(source, triggers, Judge::new(&[b"1".to_vec()]), apply) => {}
             () = feed(stirs.to_vec(), stir) => {}
             () = feed(hangups.to_vec(), hang) => {}
             () = sleep(Duration::from_secs(10)) => {}
@@ -196,6 +193,7 @@ mod files {
     //! The task with real files and events, and without the regular look, which would find a change anyway.
     use std::fs;
     use std::os::unix::fs::symlink;
+    use std::path::Path;
 
     use tempfile::TempDir;
 
@@ -215,17 +213,18 @@ mod files {
         let (send, applied) = mpsc::unbounded_channel();
         let refused = Arc::new(Mutex::new(0));
         let counted = Arc::clone(&refused);
-        let apply = move |text: &[u8]| {
-            let judged = judge(text);
+        let apply = move |texts: &[Vec<u8>]| {
+            let judged = judge(texts);
             match &judged {
-                Ok(applied) => send.send(applied.generation).unwrap(),
+                Ok(generation) => send.send(*generation).unwrap(),
                 Err(_) => *counted.lock() += 1,
             }
-            judged
+            judged.map(drop)
         };
         let settings = Settings {
-            path: dir.path().join(path),
-            current: b"1".to_vec(),
+            what: "number",
+            paths: vec![dir.path().join(path)],
+            current: vec![b"1".to_vec()],
             watch: true,
         };
         Setting {
@@ -347,18 +346,51 @@ mod files {
     }
 
     #[tokio::test]
+    async fn two_files_are_judged_together() {
+        let dir = TempDir::new().unwrap();
+        let paths: Vec<PathBuf> = ["a", "b"].map(|name| dir.path().join(name)).into();
+        for path in &paths {
+            fs::write(path, "1").unwrap();
+        }
+        let (send, mut applied) = mpsc::unbounded_channel();
+        let settings = Settings {
+            what: "pair",
+            paths: paths.clone(),
+            current: vec![b"1".to_vec(), b"1".to_vec()],
+            watch: true,
+        };
+        let equal = move |texts: &[Vec<u8>]| match texts {
+            [one, other] if one == other => {
+                send.send(String::from_utf8(one.clone()).unwrap()).unwrap();
+                Ok(())
+            }
+            _ => Err("different"),
+        };
+        let _reloader = Reloader::begin(settings, hangup().unwrap(), None, equal);
+        for text in ["2", "3"] {
+            fs::write(&paths[0], text).unwrap();
+            // Past the quiet period: the half of the pair is read, and is no error yet.
+            sleep(Duration::from_millis(150)).await;
+            fs::write(&paths[1], text).unwrap();
+            let next = timeout(Duration::from_secs(5), applied.recv()).await;
+            assert_eq!(next.unwrap().as_deref(), Some(text));
+        }
+    }
+
+    #[tokio::test]
     async fn unwatched_files_are_left_alone() {
         let dir = TempDir::new().unwrap();
         plain(dir.path());
         let settings = Settings {
-            path: dir.path().join("c.json"),
-            current: b"1".to_vec(),
+            what: "number",
+            paths: vec![dir.path().join("c.json")],
+            current: vec![b"1".to_vec()],
             watch: false,
         };
         let reloader = Reloader::start(
             settings,
             hangup().unwrap(),
-            |_: &[u8]| -> Result<Applied, String> { unreachable!() },
+            |_: &[Vec<u8>]| -> Result<(), String> { unreachable!() },
         );
         fs::write(dir.path().join("c.json"), "2").unwrap();
         // Long enough for an event and its quiet period, were there any.

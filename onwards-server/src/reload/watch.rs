@@ -1,12 +1,12 @@
-//! Events from the directories a file lies in.
+//! Events from the directories that files lie in.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 
-/// Watches the directory a path names, and the one the file really lies in if symlinks lead elsewhere.
+/// Watches the directories that paths name, and those the files really lie in if symlinks lead elsewhere.
 #[derive(Debug)]
 pub(super) struct Watch {
     /// None if the system gives no events; then the regular look has to do.
@@ -15,8 +15,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Starts to watch around `path`. The receiver gets a token per event or several.
-    pub(super) fn start(path: &Path) -> (Option<Self>, mpsc::Receiver<()>) {
+    /// Starts to watch around `paths`. The receiver gets a token per event or several.
+    pub(super) fn start(paths: &[PathBuf]) -> (Option<Self>, mpsc::Receiver<()>) {
         let (send, stirred) = mpsc::channel(1);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             // Our own reading causes access events. A full channel already holds the token that matters.
@@ -34,7 +34,7 @@ impl Watch {
             watcher,
             watched: BTreeSet::new(),
         };
-        watch.follow(path);
+        watch.follow(paths);
         (Some(watch), stirred)
     }
 
@@ -43,13 +43,14 @@ impl Watch {
         (None, mpsc::channel(1).1)
     }
 
-    /// Adapts to where the file lies now.
-    pub(super) fn follow(&mut self, path: &Path) {
+    /// Adapts to where the files lie now.
+    pub(super) fn follow(&mut self, paths: &[PathBuf]) {
         let Some(watcher) = &mut self.watcher else {
             return;
         };
-        let wanted: BTreeSet<PathBuf> = [Some(path.to_owned()), path.canonicalize().ok()]
-            .into_iter()
+        let wanted: BTreeSet<PathBuf> = paths
+            .iter()
+            .flat_map(|path| [Some(path.clone()), path.canonicalize().ok()])
             .flatten()
             .filter_map(|path| {
                 path.parent().map(|parent| {

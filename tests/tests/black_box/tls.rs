@@ -37,6 +37,16 @@ impl Certificate {
         Launch::new(config).env("SSL_CERT_FILE", self.file.path().to_str().unwrap())
     }
 
+    /// The texts of its two files.
+    pub(crate) fn pem(&self) -> (String, String) {
+        (self.key.cert.pem(), self.key.signing_key.serialize_pem())
+    }
+
+    /// Its bytes, as a server shows them.
+    pub(crate) fn der(&self) -> &rustls::pki_types::CertificateDer<'static> {
+        self.key.cert.der()
+    }
+
     fn acceptor(&self, protocols: &[&str]) -> TlsAcceptor {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let key = PrivatePkcs8KeyDer::from(self.key.signing_key.serialize_der());

@@ -168,6 +168,8 @@ fn helm_agrees() {
         ),
         ("secretEnv.KEY.secret=a,secretEnv.KEY.key=b", "- name: KEY"),
         ("secretFiles.keys=a", "mountPath: /etc/onwards-secrets/keys"),
+        ("tls.secretName=a", "secretName: a"),
+        ("tls.secretName=a", "- /etc/onwards-tls/tls.crt"),
         ("existingConfigMap=mine,config=", "name: mine"),
     ] {
         let Some(manifest) = render(set, true) else {
