@@ -43,6 +43,8 @@ enum Source {
     Upstream {
         body: UpstreamBody,
         silence: Silence,
+        /// What broke the body. It is told one turn later, so that the server can flush what came before.
+        broken: Option<BodyError>,
     },
     Clean(Box<CleanStream>),
 }
@@ -115,7 +117,11 @@ impl Body {
     /// A provider's body, passed on as it comes. A gap longer than `idle_timeout` breaks it off.
     pub(crate) fn upstream(body: UpstreamBody, idle_timeout: Option<Duration>) -> Self {
         let silence = Silence::new(idle_timeout);
-        Self::new(Source::Upstream { body, silence })
+        Self::new(Source::Upstream {
+            body,
+            silence,
+            broken: None,
+        })
     }
 
     /// A provider's stream, rebuilt event by event.
@@ -162,7 +168,9 @@ impl Body {
     fn is_end(&self) -> bool {
         match &self.source {
             Source::Whole(bytes) => bytes.is_none(),
-            Source::Upstream { body, .. } => http_body::Body::is_end_stream(body),
+            Source::Upstream { body, broken, .. } => {
+                broken.is_none() && http_body::Body::is_end_stream(body)
+            }
             Source::Clean(stream) => stream.is_end(),
         }
     }
@@ -179,7 +187,21 @@ impl http_body::Body for Body {
         let this = self.get_mut();
         let polled = match &mut this.source {
             Source::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Source::Upstream { body, silence } => silence.watch(Pin::new(body).poll_frame(cx), cx),
+            Source::Upstream {
+                body,
+                silence,
+                broken,
+            } => match broken.take() {
+                Some(error) => Poll::Ready(Some(Err(error))),
+                None => match silence.watch(Pin::new(body).poll_frame(cx), cx) {
+                    Poll::Ready(Some(Err(error))) => {
+                        *broken = Some(error);
+                        cx.waker().wake_by_ref();
+                        Poll::Pending
+                    }
+                    polled => polled,
+                },
+            },
             Source::Clean(stream) => stream.poll_frame(cx),
         };
         match &polled {

@@ -56,6 +56,14 @@ pub(crate) const LAYERS: &[Layer] = &[
         testing: External::Only(&["divan", "proptest", "serde_json"]),
     },
     Layer {
+        name: "onwards-http1",
+        floor: "stone",
+        owns: "HTTP/1.x answers as bytes: heads, framing, chunked bodies",
+        inside: &[],
+        outside: External::Only(&["bytes", "http", "httparse", "memchr", "thiserror"]),
+        testing: External::Only(&["http-body-util", "hyper", "hyper-util", "proptest", "tokio"]),
+    },
+    Layer {
         name: "onwards-limits",
         floor: "stone",
         owns: "token buckets, slots and permits",
@@ -111,6 +119,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "onwards-json",
             "onwards-sse",
             "onwards-usage",
+            "onwards-http1",
             "onwards-limits",
             "onwards-balance",
             "onwards-reasoning",

@@ -42,7 +42,7 @@ pub(super) async fn open(mut stream: CleanStream, head: Parts, look: &mut Look) 
                 }
                 break seen.error;
             }
-            Ok(Looked::Event(_)) if patience.event() => break None,
+            Ok(Looked::Event(seen)) if patience.enough(seen.without_data) => break None,
             Ok(Looked::Event(_)) => {}
             Ok(Looked::End(_)) => return Opened::Empty,
             Ok(Looked::Fault(fault)) if is_malformed(&fault) => return Opened::Malformed,
@@ -61,7 +61,9 @@ struct Patience {
     until: Instant,
     begun: Instant,
     deadline: bool,
+    /// Events without data so far, and how many of them had come when the wait began anew.
     events: usize,
+    before: usize,
 }
 
 /// What a passed time means.
@@ -79,6 +81,7 @@ impl Patience {
             begun,
             deadline: deadline.is_some(),
             events: 0,
+            before: 0,
         }
     }
 
@@ -88,15 +91,15 @@ impl Patience {
         }
         if self.until < self.begun + LONG {
             self.until = self.begun + LONG;
-            self.events = 0;
+            self.before = self.events;
             return Over::NotYet;
         }
         Over::Enough
     }
 
-    /// Counts an event without data; true when there have been enough of them.
-    fn event(&mut self) -> bool {
-        self.events += 1;
-        !self.deadline && self.events >= PATIENT_EVENTS
+    /// Counts the events without data; true when there have been enough of them.
+    fn enough(&mut self, events: usize) -> bool {
+        self.events = events;
+        !self.deadline && events - self.before >= PATIENT_EVENTS
     }
 }

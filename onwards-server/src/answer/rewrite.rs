@@ -36,6 +36,8 @@ pub(crate) struct Seen {
     pub(crate) content: bool,
     /// The embedded status of the first data event, if that was an error.
     pub(crate) error: Option<u16>,
+    /// How many events came without data.
+    pub(crate) without_data: usize,
     /// A finish reason or a terminal event: the stream may end.
     finished: bool,
     /// The client has been told of an error: the stream may end, and nothing makes it look complete.
@@ -166,6 +168,7 @@ impl Rewrite for Rewriter {
 
     fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<ControlFlow<()>, StreamFault> {
         let Some(data) = event.data() else {
+            self.seen.without_data += 1;
             if self.strict
                 && event.is_terminated()
                 && event.fields().any(|field| field.is_comment())
@@ -175,6 +178,7 @@ impl Rewrite for Rewriter {
             return Ok(ControlFlow::Continue(()));
         };
         if data.is_empty() {
+            self.seen.without_data += 1;
             return Ok(ControlFlow::Continue(())); // to a client that is no event (HTML, 9.2.6)
         }
         if data.trim_ascii() == b"[DONE]" {

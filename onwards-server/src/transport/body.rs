@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
-use super::connection::Lease;
+use super::exchange::Exchange;
 use super::pool::Stream;
 
 /// What went wrong while a body was read.
@@ -47,6 +47,11 @@ impl Outgoing {
     /// True when nothing is left to send.
     pub fn is_empty(&self) -> bool {
         self.left == 0
+    }
+
+    /// What is left to send.
+    pub(super) fn into_pieces(self) -> VecDeque<Bytes> {
+        self.pieces
     }
 
     /// The whole body as one run of bytes.
@@ -91,25 +96,18 @@ impl Body for Outgoing {
 pub struct UpstreamBody(Kind);
 
 enum Kind {
-    /// Read from an HTTP connection, which goes back to its pool at the end of the body.
-    Http {
+    /// Read from an HTTP/1.1 connection, which goes back to its pool at the end of the body.
+    Http1(Exchange),
+    /// Read from a shared HTTP/2 connection, on which it holds a place while it lasts.
+    Http2 {
         /// The body that hyper reads.
         incoming: Incoming,
-        /// What the body keeps occupied, while it lasts.
-        hold: Option<Hold>,
+        place: Option<Stream>,
     },
     /// Made inside the process, one frame each.
     Ready(VecDeque<Bytes>),
     /// Supplied by an embedder's own transport.
     Foreign(Pin<Box<dyn Body<Data = Bytes, Error = BodyError> + Send>>),
-}
-
-/// What a response body occupies until it ends.
-pub(super) enum Hold {
-    /// A connection of its own, which can be used again if the body was read to its end.
-    Connection(Lease),
-    /// A place on a shared connection, free again when this is dropped.
-    Stream(#[expect(dead_code, reason = "held to be dropped")] Stream),
 }
 
 impl UpstreamBody {
@@ -125,12 +123,13 @@ impl UpstreamBody {
         ))))
     }
 
-    pub(super) fn http(incoming: Incoming, hold: Hold) -> Self {
-        let mut hold = Some(hold);
-        if incoming.is_end_stream() {
-            release(&mut hold);
-        }
-        Self(Kind::Http { incoming, hold })
+    pub(super) fn http1(exchange: Exchange) -> Self {
+        Self(Kind::Http1(exchange))
+    }
+
+    pub(super) fn http2(incoming: Incoming, place: Stream) -> Self {
+        let place = (!incoming.is_end_stream()).then_some(place);
+        Self(Kind::Http2 { incoming, place })
     }
 
     pub(crate) fn ready(frames: VecDeque<Bytes>) -> Self {
@@ -155,12 +154,11 @@ impl Body for UpstreamBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         match &mut self.get_mut().0 {
-            Kind::Http { incoming, hold } => {
+            Kind::Http1(exchange) => exchange.poll_frame(cx),
+            Kind::Http2 { incoming, place } => {
                 let polled = Pin::new(&mut *incoming).poll_frame(cx);
-                match &polled {
-                    Poll::Ready(None) => release(hold),
-                    Poll::Ready(Some(Ok(_))) if incoming.is_end_stream() => release(hold),
-                    _ => {}
+                if matches!(polled, Poll::Ready(None)) || incoming.is_end_stream() {
+                    *place = None;
                 }
                 polled.map_err(Into::into)
             }
@@ -173,7 +171,8 @@ impl Body for UpstreamBody {
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Kind::Http { incoming, .. } => incoming.is_end_stream(),
+            Kind::Http1(exchange) => exchange.is_end(),
+            Kind::Http2 { incoming, .. } => incoming.is_end_stream(),
             Kind::Ready(frames) => frames.is_empty(),
             Kind::Foreign(body) => body.is_end_stream(),
         }
@@ -181,17 +180,12 @@ impl Body for UpstreamBody {
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Kind::Http { incoming, .. } => incoming.size_hint(),
+            Kind::Http1(exchange) => exchange.size_hint(),
+            Kind::Http2 { incoming, .. } => incoming.size_hint(),
             Kind::Ready(frames) => {
                 SizeHint::with_exact(frames.iter().map(|frame| frame.len() as u64).sum())
             }
             Kind::Foreign(body) => body.size_hint(),
         }
-    }
-}
-
-fn release(hold: &mut Option<Hold>) {
-    if let Some(Hold::Connection(lease)) = hold.take() {
-        lease.give_back();
     }
 }

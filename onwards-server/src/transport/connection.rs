@@ -1,235 +1,144 @@
-//! One HTTP/1.1 connection to a provider: what the pool keeps and a response body holds on to.
+//! One HTTP/1.1 connection to a provider: what the pool keeps and an exchange holds on to.
+//!
+//! It is read in the task of the request that uses it: no task of its own stands between the socket and the client, and what one
+//! read brings leaves as one piece. While it is idle the pool listens for its end.
 
-use std::convert::Infallible;
+use std::cell::RefCell;
 use std::io;
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use hyper::client::conn::http1::SendRequest;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::oneshot;
-use tokio::task::AbortHandle;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 
-use super::body::Outgoing;
-use super::pool::Site;
 use super::task;
 
-/// What a connection that nobody holds any more may take to say goodbye.
+/// What an encrypted connection that nobody needs any more may take to say goodbye.
 const PARTING: Duration = Duration::from_secs(1);
-/// How long a connection may still be busy with a request whose answer is complete.
-const SETTLING: Duration = Duration::from_secs(1);
+/// Bytes that are taken from a socket at once.
+pub(super) const READ: usize = 64 * 1024;
+
+/// Whatever carries bytes: a socket, TLS over it, TLS over a tunnel through TLS.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// A connection that can carry one request at a time. Dropping it closes it.
-#[derive(Debug)]
 pub(super) struct Connection {
-    pub(super) sender: SendRequest<Outgoing>,
-    pub(super) trace: Arc<Trace>,
-    pub(super) driven: Driven,
-}
-
-/// What passed over a connection, as far as the pool wants to know.
-#[derive(Debug, Default)]
-pub(super) struct Trace {
-    /// Set by every read that brought bytes; cleared before a request is sent.
-    heard: AtomicBool,
-    /// Set when bytes could not be written.
-    severed: AtomicBool,
-}
-
-impl Connection {
-    /// Begins a call: forgets what was read so far, so that [`has_heard`](Self::has_heard) speaks of the next response.
-    pub(super) fn begin(&mut self) {
-        self.trace.heard.store(false, Ordering::Relaxed);
-        self.driven.busy = true;
-    }
-
-    /// Ends a call whose request and response have passed whole.
-    fn end(&mut self) {
-        self.driven.busy = false;
-    }
-
-    /// True when at least one byte of a response has arrived since [`begin`](Self::begin).
-    pub(super) fn has_heard(&self) -> bool {
-        self.trace.heard.load(Ordering::Relaxed)
-    }
-
-    /// True when the connection can carry the next request.
-    pub(super) fn is_ready(&self) -> bool {
-        self.sender.is_ready() && !self.is_lost()
-    }
-
-    /// True when the connection will never carry another request.
-    pub(super) fn is_lost(&self) -> bool {
-        self.sender.is_closed() || self.trace.severed.load(Ordering::Relaxed)
-    }
-}
-
-/// A connection lent to a response body. Given back at the body's end; closed when dropped before.
-#[derive(Debug)]
-pub(super) struct Lease {
-    pub(super) connection: Connection,
-    pub(super) site: Arc<Site>,
-}
-
-impl Lease {
-    /// Keeps the connection for other requests as soon as this one has been sent to its end: an answer may be complete earlier.
-    pub(super) fn give_back(self) {
-        let Self {
-            mut connection,
-            site,
-        } = self;
-        if connection.is_ready() {
-            connection.end();
-            if site.keeps() {
-                site.keep(connection);
-            }
-            return;
-        }
-        if connection.is_lost() || !site.keeps() {
-            return;
-        }
-        // The connection's own task is still noting the end of the answer, or sending what the provider did not wait for.
-        task::spawn(async move {
-            if let Ok(Ok(())) = tokio::time::timeout(SETTLING, connection.sender.ready()).await
-                && !connection.is_lost()
-            {
-                connection.end();
-                site.keep(connection);
-            }
-        });
-    }
-}
-
-/// Keeps a connection's task running. When this is dropped inside a call, the task ends at once: what is queued for the provider
-/// is not worth sending any more. Else it has a second to say goodbye.
-#[derive(Debug)]
-pub(super) struct Driven {
-    task: AbortHandle,
-    _dropped: oneshot::Sender<Infallible>,
+    /// `None` once it is closing.
+    stream: Option<Box<dyn Stream>>,
+    encrypted: bool,
+    /// A byte of an answer has come since the call began.
+    heard: bool,
+    /// Inside a call: what is queued for the provider is not worth sending any more when this is dropped.
     busy: bool,
 }
 
-impl Drop for Driven {
-    fn drop(&mut self) {
-        if self.busy {
-            self.task.abort();
+impl Connection {
+    /// A connection that has not been used.
+    pub(super) fn new(stream: Box<dyn Stream>, encrypted: bool) -> Self {
+        Self {
+            stream: Some(stream),
+            encrypted,
+            heard: false,
+            busy: false,
         }
     }
-}
 
-/// Runs a connection until its peer closes it or nobody holds it any more.
-pub(super) fn drive<F>(connection: F) -> Driven
-where
-    F: Future<Output = hyper::Result<()>> + Send + 'static,
-{
-    let (held, dropped) = oneshot::channel();
-    let task = task::spawn(async move {
-        let mut connection = pin!(connection);
-        let ended = tokio::select! {
-            ended = &mut connection => ended,
-            _ = dropped => tokio::time::timeout(PARTING, connection).await.unwrap_or(Ok(())),
-        };
-        if let Err(error) = ended {
-            tracing::debug!(%error, "an upstream connection ended");
-        }
-    });
-    Driven {
-        task,
-        _dropped: held,
-        busy: false,
-    }
-}
-
-/// Bytes to and from a provider, plain or encrypted, that note when the provider was first heard, and let it finish
-/// speaking: a provider may answer without reading all of the request and close the connection. Its answer lies in our socket
-/// then, but every write fails. Such writes are accepted and dropped, so that what follows is settled by reading.
-pub(super) struct Wire<T> {
-    inner: T,
-    trace: Arc<Trace>,
-}
-
-impl<T> Wire<T> {
-    pub(super) fn new(inner: T) -> (Self, Arc<Trace>) {
-        let trace = Arc::new(Trace::default());
-        let wire = Self {
-            inner,
-            trace: trace.clone(),
-        };
-        (wire, trace)
+    /// Begins a call: forgets what was read so far, so that [`has_heard`](Self::has_heard) speaks of the next answer.
+    pub(super) fn begin(&mut self) {
+        self.heard = false;
+        self.busy = true;
     }
 
-    fn is_severed(&self) -> bool {
-        self.trace.severed.load(Ordering::Relaxed)
+    /// Ends a call whose request and answer have passed whole.
+    pub(super) fn end(&mut self) {
+        self.busy = false;
     }
 
-    /// `done` in place of an error.
-    fn or_drop<R>(&self, polled: Poll<io::Result<R>>, done: R) -> Poll<io::Result<R>> {
-        if let Poll::Ready(Err(error)) = &polled {
-            tracing::debug!(%error, "a provider stopped reading");
-            self.trace.severed.store(true, Ordering::Relaxed);
-            return Poll::Ready(Ok(done));
-        }
-        polled
+    /// True when at least one byte of an answer has arrived since [`begin`](Self::begin).
+    pub(super) fn has_heard(&self) -> bool {
+        self.heard
     }
-}
 
-impl<T: AsyncRead + Unpin> AsyncRead for Wire<T> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
+    /// True when an idle connection can carry the next request. Its end, and words out of turn, make it useless; the waker hears
+    /// of either.
+    pub(super) fn is_quiet(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut byte = [0];
+        let mut room = ReadBuf::new(&mut byte);
+        self.stream
+            .as_mut()
+            .is_some_and(|stream| Pin::new(stream).poll_read(cx, &mut room).is_pending())
+    }
+
+    /// Reads once into a buffer that all connections of the thread share, and gives `take` what came; nothing is the end.
+    pub(super) fn poll_read<R>(
+        &mut self,
         cx: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = into.filled().len();
-        let polled = Pin::new(&mut self.inner).poll_read(cx, into);
-        if into.filled().len() > before {
-            self.trace.heard.store(true, Ordering::Relaxed);
-        }
-        polled
+        take: impl FnOnce(&[u8]) -> R,
+    ) -> Poll<io::Result<R>> {
+        thread_local!(static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
+        let stream = self.stream.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        BUFFER.with_borrow_mut(|buffer| {
+            buffer.resize(READ, 0); // once
+            let mut room = ReadBuf::new(buffer);
+            ready!(Pin::new(stream).poll_read(cx, &mut room))?;
+            self.heard |= !room.filled().is_empty();
+            Poll::Ready(Ok(take(room.filled())))
+        })
     }
-}
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Wire<T> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
+    /// Reads once, at the end of `into`. The number of bytes; none is the end.
+    pub(super) fn poll_read_into(
+        &mut self,
         cx: &mut Context<'_>,
-        bytes: &[u8],
+        into: &mut impl bytes::BufMut,
     ) -> Poll<io::Result<usize>> {
-        if self.is_severed() {
-            return Poll::Ready(Ok(bytes.len()));
-        }
-        let polled = Pin::new(&mut self.inner).poll_write(cx, bytes);
-        self.or_drop(polled, bytes.len())
+        let stream = self.stream.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        let reading = std::pin::pin!(tokio::io::AsyncReadExt::read_buf(stream, into));
+        reading.poll(cx)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.is_severed() {
-            return Poll::Ready(Ok(()));
-        }
-        let polled = Pin::new(&mut self.inner).poll_flush(cx);
-        self.or_drop(polled, ())
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_shutdown(cx)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.inner.is_write_vectored()
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
+    /// Writes some of `slices`.
+    pub(super) fn poll_write(
+        &mut self,
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let all = slices.iter().map(|slice| slice.len()).sum();
-        if self.is_severed() {
-            return Poll::Ready(Ok(all));
+        let stream = self.stream.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        let written = ready!(Pin::new(stream).poll_write_vectored(cx, slices))?;
+        if written == 0 {
+            return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
         }
-        let polled = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
-        self.or_drop(polled, all)
+        Poll::Ready(Ok(written))
+    }
+
+    /// Sees to it that what was written leaves.
+    pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let stream = self.stream.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        Pin::new(stream).poll_flush(cx)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let farewell = self.encrypted && !self.busy;
+        if let Some(mut stream) = self.stream.take().filter(|_| farewell)
+            && tokio::runtime::Handle::try_current().is_ok()
+        {
+            task::spawn(async move {
+                if let Ok(Err(error)) = tokio::time::timeout(PARTING, stream.shutdown()).await {
+                    tracing::debug!(%error, "an idle upstream connection could not be closed in order");
+                }
+            });
+        }
+    }
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection")
+            .field("encrypted", &self.encrypted)
+            .field("busy", &self.busy)
+            .finish_non_exhaustive()
     }
 }

@@ -7,32 +7,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use hyper::client::conn::{http1, http2};
+use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use onwards_config::Scheme;
 use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::connection::{Connection, Wire, drive};
+use super::connection::{Connection, Stream};
 use super::kept::Sender;
 use super::pool::Site;
 use super::proxy::{Hop, Via};
 use super::{task, tcp};
 
-/// Response head fields that a provider may send; more is an error of the provider.
-const MAX_HEADERS: usize = 256;
-/// Bytes of a response head, and the read buffer's bound.
+/// Bytes of a response head.
 const MAX_HEAD_BYTES: u32 = 256 * 1024;
 /// Bytes of a proxy's answer to CONNECT.
 const MAX_CONNECT_ANSWER: usize = 8 * 1024;
 /// Streams that a peer is assumed to allow until it says otherwise, as h2 does.
 const INITIAL_ROOM: usize = 100;
-
-/// Whatever carries bytes: a socket, TLS over it, TLS over a tunnel through TLS.
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 pub(super) enum Dialled {
     Http1(Connection),
@@ -50,13 +44,14 @@ pub(super) enum Dialled {
 pub(super) async fn open(site: &Site) -> io::Result<Dialled> {
     let plain = reach(site).await?;
     if site.endpoint.scheme != Scheme::Https {
-        return http1(plain).await;
+        let encrypted = site.hop.as_ref().is_some_and(Hop::is_encrypted);
+        return Ok(Dialled::Http1(Connection::new(plain, encrypted)));
     }
     let secure = encrypt(plain, &site.endpoint.host, site.tls.to_providers()?).await?;
     if secure.get_ref().1.alpn_protocol() == Some(b"h2") {
         return http2(secure).await;
     }
-    http1(Box::new(secure)).await
+    Ok(Dialled::Http1(Connection::new(Box::new(secure), true)))
 }
 
 /// A way to the site's address, directly or through the proxy.
@@ -118,21 +113,6 @@ async fn tunnel(stream: &mut dyn Stream, hop: &Hop, host: &str, port: u16) -> io
     let status = String::from_utf8_lossy(status);
     let refused = format!("the proxy refused the tunnel with status {status:?}");
     Err(io::Error::other(refused))
-}
-
-async fn http1(stream: Box<dyn Stream>) -> io::Result<Dialled> {
-    let (wire, trace) = Wire::new(stream);
-    let (sender, connection) = http1::Builder::new()
-        .max_headers(MAX_HEADERS)
-        .max_buf_size(MAX_HEAD_BYTES as usize)
-        .handshake(TokioIo::new(wire))
-        .await
-        .map_err(io::Error::other)?;
-    Ok(Dialled::Http1(Connection {
-        sender,
-        trace,
-        driven: drive(connection),
-    }))
 }
 
 async fn http2<T: Stream + 'static>(stream: T) -> io::Result<Dialled> {

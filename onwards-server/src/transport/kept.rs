@@ -10,6 +10,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use hyper::client::conn::http2;
@@ -36,8 +37,10 @@ pub(super) struct Kept {
     shared: Vec<Shared>,
     made: Serial,
     retired: Option<Retired>,
-    /// Somebody looks after what has been idle for too long.
+    /// Somebody looks after what has been idle for too long, or was closed.
     attended: bool,
+    /// Wakes whoever does.
+    attendant: Option<Waker>,
 }
 
 #[derive(Debug)]
@@ -74,16 +77,22 @@ impl Kept {
             made: 0,
             retired: None,
             attended: false,
+            attendant: None,
         }
     }
 
     /// The most recently used idle connection that is still alive.
     pub(super) fn take(&mut self, now: Instant) -> Option<Connection> {
-        while let Some(Idle { connection, since }) = self.idle.pop() {
+        let mut unheard = Context::from_waker(Waker::noop());
+        while let Some(Idle {
+            mut connection,
+            since,
+        }) = self.idle.pop()
+        {
             if now.duration_since(since) >= self.keeping.idle_timeout {
                 // What lies below is older still.
                 self.idle.clear();
-            } else if connection.is_ready() {
+            } else if connection.is_quiet(&mut unheard) {
                 return Some(connection);
             }
         }
@@ -91,10 +100,16 @@ impl Kept {
     }
 
     /// Adds a connection to the idle ones. True when somebody has to look after them from now on.
-    pub(super) fn keep(&mut self, connection: Connection, now: Instant) -> bool {
+    pub(super) fn keep(&mut self, mut connection: Connection, now: Instant) -> bool {
         let most = self.keeping.max_idle_per_host;
+        let waker = self.attendant.as_ref().unwrap_or(Waker::noop());
+        let mut attendant = Context::from_waker(waker);
+        if !connection.is_quiet(&mut attendant) {
+            return false;
+        }
         if self.idle.len() >= most {
-            self.idle.retain(|idle| !idle.connection.is_lost());
+            self.idle
+                .retain_mut(|idle| idle.connection.is_quiet(&mut attendant));
         }
         self.idle.push(Idle {
             connection,
@@ -178,12 +193,14 @@ impl Kept {
         self.made
     }
 
-    /// Closes what has been idle for too long. When to look again; `None`: nothing is idle, nobody has to look.
-    pub(super) fn expire(&mut self, now: Instant) -> Option<Instant> {
+    /// Closes what has been idle for too long, and what its peer has closed; the waker hears of more of the latter. When to look
+    /// again; `None`: nothing is idle, nobody has to look.
+    pub(super) fn expire(&mut self, now: Instant, attendant: &Waker) -> Option<Instant> {
         let timeout = self.keeping.idle_timeout;
         let fresh = |since: Instant| now.duration_since(since) < timeout;
+        let mut heard = Context::from_waker(attendant);
         self.idle
-            .retain(|idle| fresh(idle.since) && !idle.connection.is_lost());
+            .retain_mut(|idle| fresh(idle.since) && idle.connection.is_quiet(&mut heard));
         self.shared.retain(|shared| {
             !shared.sender.is_closed() && (shared.streams > 0 || fresh(shared.since))
         });
@@ -191,6 +208,7 @@ impl Kept {
         let quiet = self.shared.iter().filter(|shared| shared.streams == 0);
         let oldest = idle.chain(quiet.map(|shared| shared.since)).min();
         self.attended = oldest.is_some();
+        self.attendant = self.attended.then(|| attendant.clone());
         oldest.map(|since| since + timeout)
     }
 

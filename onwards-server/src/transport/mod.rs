@@ -9,6 +9,7 @@ mod body;
 mod connection;
 mod dial;
 mod echo;
+mod exchange;
 mod kept;
 mod pool;
 mod proxy;

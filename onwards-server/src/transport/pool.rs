@@ -18,20 +18,25 @@
 //! dials and the others wait for it: if it can be shared, they need none of their own. If dialling fails, those who
 //! waited dial for themselves, side by side.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 use dashmap::DashMap;
 use http::{StatusCode, Version};
+use hyper::ext::ReasonPhrase;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use onwards_config::{HttpEndpoint, HttpPool, Scheme};
 
-use super::body::{Hold, UpstreamBody};
-use super::connection::{Connection, Lease};
+use super::body::UpstreamBody;
+use super::connection::Connection;
 use super::dial::{self, Dialled};
+use super::exchange::{Exchange, NoAnswer};
 use super::kept::{Kept, Sender, Serial};
 use super::proxy::{self, Hop};
 use super::tls::Tls;
@@ -152,8 +157,7 @@ impl Site {
             Some(way) => way,
             None => self.new_way(connect_timeout, 0).await?,
         };
-        let spare = way.is_used().then(|| call.clone());
-        let missed = match self.send_on(way, call).await {
+        let (missed, spare) = match self.send_on(way, call).await {
             Ok(answer) => return Ok(answer),
             Err(missed) => missed,
         };
@@ -164,7 +168,7 @@ impl Site {
         let way = self.new_way(connect_timeout, after).await?;
         self.send_on(way, call)
             .await
-            .map_err(|missed| TransportError::Broken(missed.error))
+            .map_err(|(missed, _)| TransportError::Broken(missed.error))
     }
 
     fn at_hand(self: &Arc<Self>) -> Option<Way> {
@@ -231,52 +235,62 @@ impl Site {
         }
     }
 
-    async fn send_on(self: &Arc<Self>, way: Way, call: Call) -> Result<Answer, Missed> {
-        let answer = match way {
-            Way::Connection(connection, _) => self.send_alone(connection, call).await,
-            Way::Stream(stream, _) => self.send_shared(stream, call).await,
+    /// Sends a call; with the error comes the call again, if it went over a used connection.
+    async fn send_on(
+        self: &Arc<Self>,
+        way: Way,
+        call: Call,
+    ) -> Result<Answer, (Missed, Option<Call>)> {
+        let (answer, spare) = match way {
+            Way::Connection(connection, used) => {
+                let answer = self.send_alone(connection, &call).await;
+                (answer, used.then_some(call))
+            }
+            Way::Stream(stream, used) => {
+                let spare = used.then(|| call.clone());
+                (self.send_shared(stream, call).await, spare)
+            }
         };
         match answer {
             Ok(answer) if answer.status() == StatusCode::SWITCHING_PROTOCOLS => {
-                Err(Missed::for_good("switched protocols unasked"))
+                Err((Missed::for_good("switched protocols unasked"), None))
             }
             // How the client is answered does not depend on how the provider was asked.
             Ok(mut answer) => {
                 *answer.version_mut() = Version::HTTP_11;
                 Ok(answer)
             }
-            Err(missed) => Err(missed),
+            Err(missed) => Err((missed, spare)),
         }
     }
 
     async fn send_alone(
         self: &Arc<Self>,
-        mut connection: Connection,
-        mut call: Call,
+        connection: Connection,
+        call: &Call,
     ) -> Result<Answer, Missed> {
-        if let Some(hop) = &self.hop
-            && self.endpoint.scheme != Scheme::Https
+        let sent = match &self.hop {
+            Some(hop) if self.endpoint.scheme != Scheme::Https => {
+                let mut call = call.clone();
+                proxy::make_absolute(&mut call, &self.endpoint.authority, hop);
+                Exchange::begin(self.clone(), connection, &call).await
+            }
+            _ => Exchange::begin(self.clone(), connection, call).await,
+        };
+        let (head, exchange) = sent.map_err(|NoAnswer { error, unheard }| Missed {
+            error,
+            after: unheard.then(|| self.kept.lock().newest()),
+        })?;
+        let mut answer = Answer::new(UpstreamBody::http1(exchange));
+        *answer.status_mut() = head.status;
+        *answer.headers_mut() = head.headers;
+        if let Some(reason) = head
+            .reason
+            .and_then(|reason| ReasonPhrase::try_from(reason).ok())
         {
-            proxy::make_absolute(&mut call, &self.endpoint.authority, hop);
+            answer.extensions_mut().insert(reason);
         }
-        connection.begin();
-        match connection.sender.try_send_request(call).await {
-            Ok(response) => {
-                let lease = Lease {
-                    connection,
-                    site: self.clone(),
-                };
-                Ok(response.map(|incoming| UpstreamBody::http(incoming, Hold::Connection(lease))))
-            }
-            Err(mut failed) => {
-                // Handed back: not a byte of it was written, whatever the provider said before.
-                let untouched = failed.take_message().is_some() || !connection.has_heard();
-                Err(Missed {
-                    error: failed.into_error().into(),
-                    after: untouched.then(|| self.kept.lock().newest()),
-                })
-            }
-        }
+        Ok(answer)
     }
 
     async fn send_shared(
@@ -286,9 +300,7 @@ impl Site {
     ) -> Result<Answer, Missed> {
         proxy::make_http2(&mut call, &self.endpoint);
         match stream.sender.try_send_request(call).await {
-            Ok(response) => {
-                Ok(response.map(|incoming| UpstreamBody::http(incoming, Hold::Stream(stream))))
-            }
+            Ok(response) => Ok(response.map(|incoming| UpstreamBody::http2(incoming, stream))),
             Err(failed) => {
                 let error = failed.into_error();
                 let retire = || self.kept.lock().retire(stream.serial, Instant::now());
@@ -319,21 +331,26 @@ impl Site {
         self.kept.lock().idle()
     }
 
-    /// Closes connections when they have been idle for too long, as long as there are any.
+    /// Closes connections when they have been idle for too long, or as soon as their peers have closed them, as long as
+    /// there are any.
     fn attend(self: &Arc<Self>) {
         let site = Arc::downgrade(self);
-        let mut look = Instant::now() + self.keeping.idle_timeout;
         task::spawn(async move {
-            loop {
-                tokio::time::sleep_until(look).await;
-                let Some(site) = site.upgrade() else {
-                    return;
-                };
-                let Some(next) = site.kept.lock().expire(Instant::now()) else {
-                    return;
-                };
-                look = next;
-            }
+            let mut alarm = pin!(tokio::time::sleep(Duration::ZERO));
+            poll_fn(|cx| {
+                loop {
+                    let Some(site) = site.upgrade() else {
+                        return Poll::Ready(());
+                    };
+                    let next = site.kept.lock().expire(Instant::now(), cx.waker());
+                    let Some(next) = next else {
+                        return Poll::Ready(());
+                    };
+                    alarm.as_mut().reset(next);
+                    ready!(alarm.as_mut().poll(cx));
+                }
+            })
+            .await;
         });
     }
 }
@@ -342,14 +359,6 @@ impl Site {
 enum Way {
     Connection(Connection, bool),
     Stream(Stream, bool),
-}
-
-impl Way {
-    fn is_used(&self) -> bool {
-        match self {
-            Self::Connection(_, used) | Self::Stream(_, used) => *used,
-        }
-    }
 }
 
 /// A place on a shared connection, held until the response body has ended or is dropped.
