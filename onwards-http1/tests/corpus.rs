@@ -1,5 +1,4 @@
 //! The fuzz corpus, replayed.
-#![expect(clippy::expect_used, reason = "tests")]
 
 mod support;
 
