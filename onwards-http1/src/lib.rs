@@ -29,7 +29,12 @@
 
 #![cfg_attr(
     test,
-    allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)
+    allow(
+        clippy::unwrap_used,
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::panic
+    )
 )]
 
 mod body;
