@@ -45,6 +45,7 @@ mod members;
 mod node;
 mod path;
 
+mod changes;
 mod normal;
 mod read;
 mod spec;
@@ -53,6 +54,7 @@ mod redact;
 mod reference;
 mod schema;
 
+pub use changes::{Change, Changes, Kind, Part, compare};
 pub use endpoint::{Endpoint, HttpEndpoint, Scheme};
 pub use gateway::{
     Access, Action, Affinity, Aimd, Auth, Backoff, Fallback, Gateway, HttpPool, Jitter,

@@ -2,9 +2,9 @@
 //!
 //! | exit code | when |
 //! |---|---|
-//! | 0 | drained after a signal; a checked file is good; help, version, schema |
-//! | 1 | the targets cannot be built, an address cannot be listened on, the drain deadline passed |
-//! | 2 | the command line is wrong |
+//! | 0 | drained after a signal; a checked file is good; compared files are the same; help, version, schema |
+//! | 1 | compared files differ; the targets cannot be built, an address cannot be listened on, the drain deadline passed |
+//! | 2 | the command line is wrong; files to be compared cannot be read |
 //!
 //! Answers go to standard output, everything else to standard error. Errors are told in one message without a
 //! backtrace. A reader that goes away in the middle of an answer (`| head`) is no error.
@@ -12,6 +12,7 @@
 mod args;
 mod check;
 mod demo;
+mod diff;
 mod doors;
 mod outline;
 mod run;
@@ -40,6 +41,9 @@ fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
         None => run::run(&args.serve),
         Some(Command::Check(check)) => {
             check::run(&check, &mut io::stdout().lock(), &mut io::stderr().lock())
+        }
+        Some(Command::Diff(files)) => {
+            diff::run(&files, &mut io::stdout().lock(), &mut io::stderr().lock())
         }
         Some(Command::Schema) => schema::run(&mut io::stdout().lock()),
         Some(Command::Demo(demo)) => demo::run(&demo),

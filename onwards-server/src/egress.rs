@@ -6,7 +6,7 @@ use crate::admit::Admission;
 use crate::attempt::Committed;
 use crate::body::{Body, Closing, Watch};
 use crate::facts::Facts;
-use crate::headers::REQUEST_ID;
+use crate::headers::{GENERATION, REQUEST_ID};
 use crate::identify::bearer;
 use crate::policy::Snapshot;
 use crate::refusal::Refusal;
@@ -20,8 +20,13 @@ pub(crate) enum Reply {
     Local(Response<Body>),
 }
 
-/// Turns the outcome of a request into the response, and tells what happened.
-pub(crate) fn answer(outcome: Result<Reply, Refusal>, mut facts: Facts) -> Response<Body> {
+/// Turns the outcome of a request into the response, and tells what happened; `generation` is that of the configuration, if
+/// clients are to be told.
+pub(crate) fn answer(
+    outcome: Result<Reply, Refusal>,
+    mut facts: Facts,
+    generation: Option<u64>,
+) -> Response<Body> {
     let mut watch = Watch::default();
     let (mut response, held) = match outcome {
         Ok(Reply::Provider(committed, admission)) => {
@@ -41,6 +46,9 @@ pub(crate) fn answer(outcome: Result<Reply, Refusal>, mut facts: Facts) -> Respo
         response
             .headers_mut()
             .insert(REQUEST_ID, facts.request_id().clone());
+    }
+    if let Some(generation) = generation {
+        response.headers_mut().insert(GENERATION, generation.into());
     }
     response.map(|body| body.closing(Closing { facts, held }, watch))
 }

@@ -200,6 +200,13 @@ impl AppState {
         self
     }
 
+    /// Whether every answer tells the number of the configuration that served it, in the header `x-onwards-generation`.
+    #[must_use]
+    pub fn with_generation_header(mut self, tell: bool) -> Self {
+        self.settings.generation_header = tell;
+        self
+    }
+
     /// The prefix of the HTTP layer's metrics.
     #[must_use]
     pub fn with_metrics_prefix(mut self, prefix: impl Into<String>) -> Self {

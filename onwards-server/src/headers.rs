@@ -7,6 +7,8 @@ use http::{HeaderMap, HeaderValue};
 pub(crate) const MODEL_OVERRIDE: HeaderName = HeaderName::from_static("model-override");
 /// The header that identifies a request in logs on both sides.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The number of the configuration that served a request.
+pub(crate) const GENERATION: HeaderName = HeaderName::from_static("x-onwards-generation");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// What a provider adds to the headers of every request.

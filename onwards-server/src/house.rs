@@ -5,13 +5,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
 use http::HeaderName;
-use onwards_config::{Gateway, Problem, Problems};
+use onwards_config::{Changes, Gateway, Problem, Problems, compare};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::admit::Counters;
 use crate::metrics::{BadPrefix, Metrics};
-use crate::policy::{Grounds, Ledger, Snapshot, compile};
+use crate::policy::{Grounds, Kept, Ledger, Snapshot, compile};
 use crate::secrets::Process;
 use crate::transform::ResponseTransform;
 use crate::transport::{Pool, Transport};
@@ -47,6 +47,9 @@ pub struct Settings {
     pub response_id_header: Option<HeaderName>,
     /// What is done to whole answers outside strict mode. Default nothing.
     pub response_transform: Option<ResponseTransform>,
+    /// Tell the number of the configuration that served a request in the header `x-onwards-generation` of every answer.
+    /// Default off.
+    pub generation_header: bool,
 }
 
 impl Default for Settings {
@@ -65,6 +68,7 @@ impl Default for Settings {
             rejected_params: Vec::new(),
             response_id_header: None,
             response_transform: None,
+            generation_header: false,
         }
     }
 }
@@ -79,14 +83,21 @@ pub struct House {
     snapshot: ArcSwap<Snapshot>,
     transport: Box<dyn Transport>,
     started: Instant,
-    /// One load at a time; what the last one fixed for the life of the process.
-    loading: Mutex<Option<Fixed>>,
+    /// One load at a time; what the last one left.
+    loading: Mutex<Option<Last>>,
 }
 
 /// Members of the file that a reload does not change (spec O).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fixed {
     http_pool: onwards_config::HttpPool,
+}
+
+/// The last load: what it fixed for the life of the process, and what the next one is compared with.
+#[derive(Debug)]
+struct Last {
+    fixed: Fixed,
+    gateway: Gateway,
 }
 
 /// What a load brought.
@@ -98,6 +109,10 @@ pub struct Loaded {
     pub targets: usize,
     /// What is odd about the file but no error.
     pub warnings: Vec<Problem>,
+    /// What is different from the configuration before; nothing for the first one.
+    pub changes: Changes,
+    /// What living state was taken over from the configuration before.
+    pub kept: Kept,
 }
 
 impl House {
@@ -175,10 +190,10 @@ impl House {
         let fixed = Fixed {
             http_pool: gateway.http_pool,
         };
-        if let Some(first) = *loading
-            && first != fixed
+        if let Some(last) = &*loading
+            && last.fixed != fixed
         {
-            gateway.http_pool = first.http_pool;
+            gateway.http_pool = last.fixed.http_pool;
             let expected =
                 "the settings of the start: this member takes effect after a restart".to_owned();
             warnings.push(Problem::new(
@@ -200,14 +215,22 @@ impl House {
             self.metrics.config_refused();
             Problems(problems)
         })?;
-        loading.get_or_insert(fixed);
         self.snapshot.store(Arc::new(snapshot));
         self.metrics.config_loaded(generation);
-        Ok(Loaded {
+        let changes = loading
+            .as_ref()
+            .map(|last| compare(&last.gateway, &gateway))
+            .unwrap_or_default();
+        let loaded = Loaded {
             generation,
             targets: gateway.targets.len(),
             warnings,
-        })
+            changes,
+            kept: self.ledger.kept(),
+        };
+        let fixed = loading.as_ref().map_or(fixed, |last| last.fixed);
+        *loading = Some(Last { fixed, gateway });
+        Ok(loaded)
     }
 
     /// The configuration in force.

@@ -60,4 +60,5 @@ pub use embed::{AppState, BuildError, follow, metrics_router, router};
 pub use house::{House, Loaded, Settings};
 pub use metrics::FIRST_TOKEN_SECONDS_BUCKETS;
 pub use path::serve;
+pub use policy::Kept;
 pub use transform::{ResponseTransform, WholeAnswer, response_sanitizer};

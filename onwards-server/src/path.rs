@@ -25,7 +25,11 @@ where
     let (head, body) = request.into_parts();
     let mut facts = Facts::begin(house, &head, snapshot.is_dispatched(&head.headers)); // noted along the way, told once
     let walked = contained(walk(house, &snapshot, head, body, &mut facts)).await; // a defect ends this request alone
-    egress::answer(walked.unwrap_or(Err(Refusal::Internal)), facts) // the only writer of client responses
+    let generation = house
+        .settings
+        .generation_header
+        .then_some(snapshot.generation);
+    egress::answer(walked.unwrap_or(Err(Refusal::Internal)), facts, generation) // the only writer of client responses
 }
 
 async fn walk<B>(

@@ -29,6 +29,8 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Check a configuration file: every problem at once on standard error
     Check(Check),
+    /// Tell what a new configuration file changes: exit code 0 for nothing, 1 for something, 2 for a file with problems
+    Diff(Diff),
     /// Print the JSON Schema of the configuration file
     Schema,
     /// Serve an alias that echoes, on this machine only, without a configuration file
@@ -93,9 +95,13 @@ pub(super) struct Serve {
     #[arg(long, value_name = "PREFIX", default_value = "onwards", value_parser = prefix)]
     pub(super) metrics_prefix: String,
 
-    /// Whether a change of the configuration file is taken up; SIGHUP always reloads it
+    /// Whether changes of the configuration, certificate and key files are taken up; SIGHUP always reads them again
     #[arg(short, long, value_name = "BOOL", default_value = "true", default_missing_value = "true", num_args = 0..=1, action = ArgAction::Set, value_parser = BoolishValueParser::new())]
     pub(super) watch: bool,
+
+    /// Whether every answer tells the number of the configuration that served it, as x-onwards-generation
+    #[arg(long, value_name = "BOOL", default_value = "false", default_missing_value = "true", num_args = 0..=1, action = ArgAction::Set, value_parser = BoolishValueParser::new())]
+    pub(super) generation_header: bool,
 
     /// Seconds after SIGTERM or SIGINT in which requests are still accepted while /readyz fails
     #[arg(
@@ -170,6 +176,15 @@ pub(super) struct Check {
     /// Print what the file means with all defaults and inheritance applied, as JSON without secrets
     #[arg(long)]
     pub(super) print: bool,
+}
+
+/// Comparing two files.
+#[derive(Debug, clap::Args)]
+pub(super) struct Diff {
+    /// The configuration file as it is
+    pub(super) old: PathBuf,
+    /// The configuration file as it is to be
+    pub(super) new: PathBuf,
 }
 
 /// A file named by position, or as it is named to serve it.

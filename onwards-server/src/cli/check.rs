@@ -44,7 +44,7 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(err: &mut impl Write, problems: &[Problem]) -> std::io::Result<()> {
+pub(super) fn tell(err: &mut impl Write, problems: &[Problem]) -> std::io::Result<()> {
     for problem in problems {
         let kind = match problem.severity {
             Severity::Error => "error",

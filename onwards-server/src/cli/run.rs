@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use hyper::service::service_fn;
 use hyper_util::service::TowerToHyperService;
-use onwards_config::Problems;
+use onwards_config::{Part, Problems};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::Signal;
 
@@ -84,6 +84,7 @@ pub(super) fn settings(args: &Serve) -> Settings {
         sse_buffer_limit: args.sse_buffer_limit,
         body_timeout: Duration::from_secs(args.body_timeout_secs),
         metrics_prefix: args.metrics_prefix.clone(),
+        generation_header: args.generation_header,
         ..Settings::default()
     }
 }
@@ -158,13 +159,33 @@ fn follow(house: &Arc<House>, path: &Path, text: Vec<u8>, watch: bool, hangup: S
     })
 }
 
+/// The most names of one kind that a log line holds.
+const MOST_NAMES: usize = 20;
+
 /// Tells of a configuration that has come into force.
 fn told(path: &Path, loaded: &Loaded) {
     let file = path.display();
     for warning in &loaded.warnings {
         tracing::warn!(%file, "{warning}");
     }
-    tracing::info!(%file, generation = loaded.generation, targets = loaded.targets, "configuration reloaded");
+    let names = |part| loaded.changes.summary(part, MOST_NAMES);
+    let kept = loaded.kept;
+    tracing::info!(
+        %file,
+        generation = loaded.generation,
+        targets = loaded.targets,
+        settings = names(Part::Setting),
+        keys = names(Part::Key),
+        aliases = names(Part::Alias),
+        pools = names(Part::Pool),
+        providers = names(Part::Provider),
+        limits = names(Part::Limit),
+        kept_buckets = kept.buckets,
+        kept_counts = kept.counts,
+        kept_shares = kept.shares,
+        kept_affinities = kept.affinities,
+        "configuration reloaded"
+    );
 }
 
 fn ended(ending: Ending, timeout_secs: u64) -> ExitCode {

@@ -64,7 +64,7 @@ fn doors_besides_the_port() {
 #[test]
 fn flags_become_settings() {
     let settings = run::settings(&serve(
-        "--body-limit 1 --response-limit 2 --sse-buffer-limit 3 --body-timeout-secs 4 --metrics-prefix five --log-error-bodies",
+        "--body-limit 1 --response-limit 2 --sse-buffer-limit 3 --body-timeout-secs 4 --metrics-prefix five --log-error-bodies --generation-header",
     ));
     assert_eq!(
         (
@@ -76,8 +76,12 @@ fn flags_become_settings() {
         (1, 2, 3, 4)
     );
     assert_eq!(
-        (settings.metrics_prefix.as_str(), settings.log_error_bodies),
-        ("five", true)
+        (
+            settings.metrics_prefix.as_str(),
+            settings.log_error_bodies,
+            settings.generation_header
+        ),
+        ("five", true, true)
     );
 }
 
@@ -167,6 +171,8 @@ fn what_is_wrong_is_refused() {
         ),
         ("onwards -f a --log-format xml", ErrorKind::InvalidValue),
         ("onwards check", ErrorKind::MissingRequiredArgument),
+        ("onwards diff a", ErrorKind::MissingRequiredArgument),
+        ("onwards diff a b c", ErrorKind::UnknownArgument),
         ("onwards check --print", ErrorKind::MissingRequiredArgument),
         ("onwards check a -f b", ErrorKind::ArgumentConflict),
         ("onwards check -f a b", ErrorKind::ArgumentConflict),

@@ -57,6 +57,7 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
         first_token_timeout: gateway.first_token_timeout,
         learnt: grounds.ledger.take_learnt(),
         known: HashMap::new(),
+        carried: [0; 2],
     };
     builder.learn_keys(gateway);
     let mut aliases = HashMap::with_capacity(gateway.targets.len());
@@ -74,7 +75,7 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
     {
         gone.retire();
     }
-    grounds.ledger.keep_learnt(builder.known);
+    grounds.ledger.keep_learnt(builder.known, builder.carried);
     Ok(Snapshot {
         generation: grounds.generation,
         strict: gateway.strict_mode,
@@ -223,6 +224,8 @@ struct Builder<'a> {
     /// What the pools knew before, and what they know now.
     learnt: HashMap<String, Learnt>,
     known: HashMap<String, Learnt>,
+    /// How many shares and affinities are the ones that were there before.
+    carried: [usize; 2],
 }
 
 impl Builder<'_> {
@@ -306,6 +309,7 @@ impl Builder<'_> {
     /// Carries over what the pool knew of its providers' load and conversations (spec G.6, H.3).
     fn carry_learnt(&mut self, alias: &str, config: &config::Pool, pool: &mut Pool) {
         let old = self.learnt.remove(alias).unwrap_or_default();
+        let before = old.clone();
         let series = || self.grounds.metrics.pool(alias, pool.name);
         let providers = config.providers.len();
         let mut learnt = Learnt::default();
@@ -322,6 +326,9 @@ impl Builder<'_> {
         if let Some(affinity) = &config.fallback.affinity {
             learnt.affinity = Affinity::carried(old.affinity, &conversations(affinity), series());
         }
+        let [shares, affinities] = &mut self.carried;
+        *shares += usize::from(is_kept(before.share.as_ref(), learnt.share.as_ref()));
+        *affinities += usize::from(is_kept(before.affinity.as_ref(), learnt.affinity.as_ref()));
         if providers > 1 {
             pool.share.clone_from(&learnt.share);
             pool.affinity.clone_from(&learnt.affinity);
@@ -431,6 +438,10 @@ impl Builder<'_> {
             strips_scheduling: pool != "default" && !provider.accepts_scheduling_priority,
         }
     }
+}
+
+fn is_kept<T>(old: Option<&Arc<T>>, new: Option<&Arc<T>>) -> bool {
+    old.zip(new).is_some_and(|(old, new)| Arc::ptr_eq(old, new))
 }
 
 /// Who is tried and how often: without failover one attempt, with it as many as there are providers or the pool says.

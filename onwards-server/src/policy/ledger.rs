@@ -5,6 +5,7 @@
 //! forgotten when its last request ends, and starts anew when it is added again after that.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use onwards_limits::{Bucket, Slots};
@@ -13,6 +14,19 @@ use parking_lot::Mutex;
 use super::affinity::Affinity;
 use super::pause::Pause;
 use super::share::Share;
+
+/// Living state that a reload has carried over from the configuration before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Token buckets of keys, pools and providers, with their levels.
+    pub buckets: usize,
+    /// Counts of running requests of keys, pools and providers.
+    pub counts: usize,
+    /// Load-aware shares.
+    pub shares: usize,
+    /// Memories of conversations.
+    pub affinities: usize,
+}
 
 /// All living state of a gateway.
 #[derive(Debug, Default)]
@@ -23,6 +37,8 @@ pub(crate) struct Ledger {
     /// What pools with several providers have learnt, by alias. Held by the ledger, since a parked controller waits for
     /// its pool to grow again.
     learnt: Mutex<HashMap<String, Learnt>>,
+    /// How many shares and affinities the last configuration has carried over.
+    carried: [AtomicUsize; 2],
 }
 
 impl Ledger {
@@ -46,12 +62,26 @@ impl Ledger {
         std::mem::take(&mut self.learnt.lock())
     }
 
-    /// Puts back what the pools of the new configuration know.
-    pub(super) fn keep_learnt(&self, learnt: HashMap<String, Learnt>) {
+    /// Puts back what the pools of the new configuration know, and how many shares and affinities of that they had before.
+    pub(super) fn keep_learnt(&self, learnt: HashMap<String, Learnt>, carried: [usize; 2]) {
         *self.learnt.lock() = learnt;
+        for (place, count) in self.carried.iter().zip(carried) {
+            place.store(count, Ordering::Relaxed);
+        }
     }
 
-    /// Forgets what nobody holds.
+    /// What the last configuration has found. Meant for the one that loads, before the next load.
+    pub(crate) fn kept(&self) -> Kept {
+        let [shares, affinities] = &self.carried;
+        Kept {
+            buckets: self.buckets.found(),
+            counts: self.slots.found(),
+            shares: shares.load(Ordering::Relaxed),
+            affinities: affinities.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Forgets what nobody holds, before a new configuration asks for the rest.
     pub(super) fn sweep(&self) {
         self.buckets.sweep();
         self.slots.sweep();
@@ -68,27 +98,41 @@ pub(super) struct Learnt {
 
 /// Things that live as long as somebody holds them.
 #[derive(Debug)]
-struct Shelf<T>(Mutex<HashMap<String, Weak<T>>>);
+struct Shelf<T> {
+    things: Mutex<HashMap<String, Weak<T>>>,
+    /// How many were there when they were asked for, since the last sweep.
+    found: AtomicUsize,
+}
 
 impl<T> Default for Shelf<T> {
     fn default() -> Self {
-        Self(Mutex::default())
+        Self {
+            things: Mutex::default(),
+            found: AtomicUsize::new(0),
+        }
     }
 }
 
 impl<T> Shelf<T> {
     fn find_or(&self, identity: String, make: impl FnOnce() -> T) -> Arc<T> {
-        let mut shelf = self.0.lock();
+        let mut shelf = self.things.lock();
         let place = shelf.entry(identity).or_default();
-        place.upgrade().unwrap_or_else(|| {
-            let made = Arc::new(make());
-            *place = Arc::downgrade(&made);
-            made
-        })
+        if let Some(found) = place.upgrade() {
+            self.found.fetch_add(1, Ordering::Relaxed);
+            return found;
+        }
+        let made = Arc::new(make());
+        *place = Arc::downgrade(&made);
+        made
+    }
+
+    fn found(&self) -> usize {
+        self.found.load(Ordering::Relaxed)
     }
 
     fn sweep(&self) {
-        self.0.lock().retain(|_, held| held.strong_count() > 0);
+        self.found.store(0, Ordering::Relaxed);
+        self.things.lock().retain(|_, held| held.strong_count() > 0);
     }
 }
 
@@ -109,7 +153,7 @@ mod tests {
         assert_eq!(ledger.slots("a".to_owned()).in_use(), 1);
         drop(permit);
         ledger.sweep();
-        assert!(ledger.slots.0.lock().is_empty());
+        assert!(ledger.slots.things.lock().is_empty());
         assert_eq!(ledger.slots("a".to_owned()).in_use(), 0);
     }
 }

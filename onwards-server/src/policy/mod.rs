@@ -14,6 +14,7 @@ mod snapshot;
 pub(crate) use self::affinity::conversation;
 pub(crate) use self::caller::Caller;
 pub(crate) use self::compile::{Grounds, compile};
+pub use self::ledger::Kept;
 pub(crate) use self::ledger::Ledger;
 pub(crate) use self::path::{has_dot_segment, join};
 pub(crate) use self::pause::asked;

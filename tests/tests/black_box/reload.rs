@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use onwards_tests::{Gate, Gateway, Launch, Reply, Request, Upstream, eventually};
+use onwards_tests::{Gate, Gateway, Launch, Reply, Request, Upstream, eventually, run};
 use serde_json::{Value, json};
 
 /// A configuration that serves `alias` and nothing else.
@@ -251,4 +251,105 @@ async fn two_hundred_reloads_under_fifty_streams() {
         .await;
     assert_eq!(up.count(), usize::try_from(answered + 50).unwrap());
     assert!(!gateway.log().contains("ERROR"), "{}", gateway.log());
+}
+
+#[tokio::test]
+async fn a_reload_tells_what_it_changes_and_what_it_keeps() {
+    let up = Upstream::start().await;
+    let bucket = |per_second| json!({"requests_per_second": per_second, "burst_size": 9});
+    let config = |rate, key: &str, more: &str| {
+        json!({
+            "auth": {"key_definitions": {"ann": {"key": key, "rate_limit": bucket(5)}}},
+            "targets": {
+                "m": {"url": up.url(), "keys": ["ann"], "rate_limit": bucket(rate)},
+                more: {"url": up.url()},
+            },
+        })
+    };
+    let gateway = Launch::new(&config(1, "sk-secret-1", "old")).start().await;
+    gateway.replace_config(&config(2, "sk-secret-2", "new"));
+    gateway.logs("configuration reloaded", 1).await;
+    let log = gateway.log();
+    let line = log.lines().find(|line| line.contains("reloaded")).unwrap();
+    let told = line.split_once("generation=").unwrap().1;
+    assert_eq!(
+        told,
+        "2 targets=2 keys=\"~ann\" aliases=\"~m +new -old\" \
+         limits=\"~m/default rate_limit\" kept_buckets=2 kept_counts=3 kept_shares=0 kept_affinities=0"
+    );
+    gateway.signal("HUP");
+    gateway.logs("configuration reloaded", 2).await;
+    let log = gateway.log();
+    let line = log.lines().rfind(|line| line.contains("reloaded")).unwrap();
+    let told = line.split_once("generation=").unwrap().1;
+    assert_eq!(
+        told,
+        "3 targets=2 kept_buckets=2 kept_counts=5 kept_shares=0 kept_affinities=0"
+    );
+    assert!(!log.contains("sk-secret"));
+}
+
+#[tokio::test]
+async fn answers_tell_their_generation_if_asked_to() {
+    let up = Upstream::start().await;
+    let told = |answer: onwards_tests::Response| {
+        let number = answer.head.header("x-onwards-generation");
+        (answer.status, number.map(str::to_owned))
+    };
+    let requests = || {
+        [
+            Request::chat(),
+            Request::get("/v1/models"),
+            Request::chat_with(&json!({"model": "none"})),
+        ]
+    };
+    let silent = Gateway::serve(json!({"m": {"url": up.url()}})).await;
+    for (request, status) in requests().into_iter().zip([200, 200, 404]) {
+        assert_eq!(told(silent.send(request).await), (status, None));
+    }
+    let launch = Launch::new(&only(&up, "m")).args(&["--generation-header"]);
+    let gateway = launch.start().await;
+    let gate = Gate::new();
+    up.reply(Reply::stream().delta("one").wait(&gate).done());
+    let mut running = gateway.begin(Request::chat()).await;
+    let number = |number: u32| Some(number.to_string());
+    let head = running.head().await;
+    assert_eq!(head.header("x-onwards-generation"), Some("1"));
+    let mut both = only(&up, "m");
+    both["targets"]["n"] = json!({"url": up.url()});
+    gateway.replace_config(&both);
+    comes_to_serve(&gateway, "n").await;
+    for (request, status) in requests().into_iter().zip([200, 200, 404]) {
+        assert_eq!(told(gateway.send(request).await), (status, number(2)));
+    }
+    gate.open();
+    running.until(b"0\r\n\r\n").await;
+}
+
+#[tokio::test]
+async fn a_change_is_told_before_it_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &Value| {
+        fs::write(dir.path().join(name), text.to_string()).unwrap();
+    };
+    let key = |key: &str| json!({"targets": {"m": {"url": "http://a", "onwards_key": key}}});
+    write("old.json", &key("sk-one"));
+    write("new.json", &key("sk-two"));
+    write("bad.json", &json!({"targets": {"m": {"url": "a"}}, "x": 1}));
+    let lines = "~ alias m\n~ provider m/default/0 (http://a): onwards_key\n";
+    for (files, code, output) in [
+        (["old.json", "old.json"], 0, ""),
+        (["old.json", "new.json"], 1, lines),
+    ] {
+        let ended = run(dir.path(), &["diff", files[0], files[1]]).await;
+        assert_eq!((ended.code, ended.output.as_str()), (Some(code), output));
+    }
+    for (files, told) in [
+        (["old.json", "bad.json"], "targets.m.url"),
+        (["none.json", "old.json"], "none.json does not exist"),
+    ] {
+        let ended = run(dir.path(), &["diff", files[0], files[1]]).await;
+        assert_eq!(ended.code, Some(2), "{}", ended.output);
+        assert!(ended.output.contains(told), "{}", ended.output);
+    }
 }

@@ -1,0 +1,182 @@
+//! A pool, its limits, and its providers one by one.
+
+use std::collections::BTreeMap;
+
+use super::{Changes, Kind, Part, crowd, differing, limits, people, same_secrets, union};
+use crate::gateway::{Access, Auth, Pool, Provider, ReasoningSurface, ReasoningTranslation};
+
+pub(super) fn compare(
+    changes: &mut Changes,
+    name: &str,
+    (old_auth, old): (&Auth, &Pool),
+    (new_auth, new): (&Auth, &Pool),
+) {
+    let mut members = differing!(old, new, Pool {
+        strategy as "strategy",
+        fallback as "fallback",
+        routing_rules as "routing_rules";
+        path, access, rate_limit, concurrency_limit, inflight_limit, account_inflight_limits,
+        batch_inflight_limit, providers
+    });
+    if let Some(detail) = access((old_auth, &old.access), (new_auth, &new.access)) {
+        members.insert(0, format!("keys ({detail})"));
+    }
+    let pairs = pairs(&old.providers, &new.providers);
+    let kept: Vec<usize> = pairs.iter().filter_map(|(_, new)| *new).collect();
+    if !kept.is_sorted() {
+        members.push("order of providers".to_owned());
+    }
+    changes.differing(Part::Pool, name, &members);
+    limits(
+        changes,
+        name,
+        (old.rate_limit, old.concurrency_limit),
+        (new.rate_limit, new.concurrency_limit),
+    );
+    providers(changes, name, old, new, &pairs);
+}
+
+/// The limits of an alias, which its default pool holds for all of them.
+pub(super) fn in_flight(changes: &mut Changes, name: &str, old: &Pool, new: &Pool) {
+    for (member, old, new) in [
+        ("inflight_limit", old.inflight_limit, new.inflight_limit),
+        (
+            "batch_inflight_limit",
+            old.batch_inflight_limit,
+            new.batch_inflight_limit,
+        ),
+    ] {
+        changes.limit(name, member, old.as_ref(), new.as_ref(), u32::to_string);
+    }
+    let accounts = union(&old.account_inflight_limits, &new.account_inflight_limits);
+    for (account, old, new) in accounts {
+        let member = format!("account_inflight_limits.{account}");
+        changes.limit(name, &member, old, new, u32::to_string);
+    }
+}
+
+/// Who may call, the global keys left out: a change of those is told once.
+fn access((old_auth, old): (&Auth, &Access), (new_auth, new): (&Auth, &Access)) -> Option<String> {
+    match (old, new) {
+        (Access::Open, Access::Open) => None,
+        (Access::Open, Access::Keys(_)) => Some("open -> listed".to_owned()),
+        (Access::Keys(_), Access::Open) => Some("listed -> open".to_owned()),
+        (Access::Keys(old), Access::Keys(new)) => crowd(
+            &people(old_auth, old, &old_auth.global_keys),
+            &people(new_auth, new, &new_auth.global_keys),
+        ),
+    }
+}
+
+/// The place of each old provider in the new pool, if it is there.
+fn pairs(old: &[Provider], new: &[Provider]) -> Vec<(usize, Option<usize>)> {
+    let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (place, provider) in new.iter().enumerate().rev() {
+        places.entry(identity(provider)).or_default().push(place);
+    }
+    old.iter()
+        .enumerate()
+        .map(|(place, provider)| {
+            let found = places.get_mut(&identity(provider)).and_then(Vec::pop);
+            (place, found)
+        })
+        .collect()
+}
+
+/// What a reader takes for the same provider.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Identity<'a> {
+    Named(&'a str),
+    At(String, Option<&'a str>),
+}
+
+fn identity(provider: &Provider) -> Identity<'_> {
+    match &provider.name {
+        Some(name) => Identity::Named(name),
+        None => Identity::At(provider.endpoint.url(), provider.model.as_deref()),
+    }
+}
+
+fn label(pool: &str, place: usize, provider: &Provider) -> String {
+    match &provider.name {
+        Some(name) => format!("{pool}/{name}"),
+        None => format!("{pool}/{place} ({})", provider.endpoint.url()),
+    }
+}
+
+fn providers(
+    changes: &mut Changes,
+    pool: &str,
+    old: &Pool,
+    new: &Pool,
+    pairs: &[(usize, Option<usize>)],
+) {
+    for (old, place) in old.providers.iter().zip(pairs) {
+        let found = place.1.and_then(|at| Some((at, new.providers.get(at)?)));
+        match found {
+            None => changes.push(Part::Provider, Kind::Removed, label(pool, place.0, old), ""),
+            Some((at, new)) => {
+                let name = label(pool, at, new);
+                changes.differing(Part::Provider, &name, &members(old, new));
+                limits(
+                    changes,
+                    &name,
+                    (old.rate_limit, old.concurrency_limit),
+                    (new.rate_limit, new.concurrency_limit),
+                );
+            }
+        }
+    }
+    for (place, provider) in new.providers.iter().enumerate() {
+        if !pairs.iter().any(|(_, found)| *found == Some(place)) {
+            let name = label(pool, place, provider);
+            changes.push(Part::Provider, Kind::Added, name, "");
+        }
+    }
+}
+
+fn members(old: &Provider, new: &Provider) -> Vec<String> {
+    let mut members = differing!(old, new, Provider {
+        endpoint as "url",
+        key as "onwards_key" by same_secrets,
+        model as "onwards_model",
+        weight as "weight",
+        auth_header as "upstream_auth_header_name",
+        auth_value as "upstream_auth_header_prefix",
+        response_headers as "response_headers",
+        sanitize_response as "sanitize_response",
+        trusted as "trusted",
+        propagate_trace_context as "propagate_trace_context",
+        reasoning_translation as "reasoning_translation" by same_translation,
+        request_timeout as "request_timeout_secs",
+        connect_timeout as "connect_timeout_ms",
+        idle_timeout as "idle_timeout_ms",
+        accepts_scheduling_priority as "accepts_scheduling_priority";
+        path, name, rate_limit, concurrency_limit
+    });
+    if !same_secrets(&old.key, &new.key) {
+        // The prefix is kept with the key behind it, so whether it changed too cannot be told.
+        members.retain(|member| member != "upstream_auth_header_prefix");
+    }
+    members
+}
+
+fn same_translation(
+    old: &Option<ReasoningTranslation>,
+    new: &Option<ReasoningTranslation>,
+) -> bool {
+    let surfaces = |translation: &Option<ReasoningTranslation>| {
+        let of = |surface: &Option<ReasoningSurface>| {
+            surface
+                .as_ref()
+                .map(|surface| (surface.unsupported_efforts.clone(), surface.writes.clone()))
+        };
+        translation.as_ref().map(|translation| {
+            (
+                of(&translation.chat_completions),
+                of(&translation.responses),
+            )
+        })
+    };
+    surfaces(old) == surfaces(new)
+}
