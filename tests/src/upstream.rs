@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -22,6 +23,8 @@ pub enum Step {
     Send(Vec<u8>),
     /// Waits until the test opens the gate.
     Wait(Gate),
+    /// Takes its time: for traffic that goes on for a while, not to wait for anything.
+    Pause(Duration),
     /// Ends the connection in an orderly way.
     Close,
     /// Ends the connection with a reset.
@@ -167,6 +170,12 @@ impl Reply {
     #[must_use]
     pub fn send(self, bytes: impl AsRef<[u8]>) -> Self {
         self.then(Step::Send(bytes.as_ref().to_vec()))
+    }
+
+    /// A pause.
+    #[must_use]
+    pub fn pause(self, time: Duration) -> Self {
+        self.then(Step::Pause(time))
     }
 
     /// A wait.
@@ -418,6 +427,7 @@ async fn serve(mut stream: TcpStream, connection: usize, script: &Script) -> io:
                         return ended;
                     }
                 },
+                Step::Pause(time) => tokio::time::sleep(time).await,
                 Step::Hang => {
                     let ended = closed(&mut stream, &mut unread).await;
                     gone.send_replace(true);

@@ -26,6 +26,7 @@ mod papers;
 mod process;
 mod schema;
 mod sizes;
+mod soak;
 mod source;
 mod suite;
 mod workspace;
@@ -72,9 +73,18 @@ enum Task {
         #[arg(long, default_value_t = 60)]
         seconds: u32,
     },
+    /// Mixed traffic, aborts, reloads and failing providers for a while; then everything has to be at rest
+    Soak {
+        /// How long the traffic runs
+        #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(5..))]
+        seconds: u32,
+        /// Of the random choices, as an earlier run printed it
+        #[arg(long)]
+        seed: Option<u64>,
+    },
     /// Drive the gateway with the official Python and Node SDKs
     Clients,
-    /// Everything a change must pass: lint, test, schema --check, bench --check, clients
+    /// Everything a change must pass: lint, test, schema --check, bench --check, soak --seconds 15, clients
     Ci,
 }
 
@@ -97,12 +107,14 @@ fn main() -> Result<()> {
             bench::run(&root, stone.as_deref(), mode)
         }
         Task::Fuzz { target, seconds } => fuzz::run(&root, target.as_deref(), seconds),
+        Task::Soak { seconds, seed } => soak::run(&root, seconds, seed),
         Task::Clients => clients::run(&root),
         Task::Ci => {
             lint::run(&root)?;
             suite::run(&root, None)?;
             schema::run(&root, true)?;
             bench::run(&root, None, bench::Mode::Check)?;
+            soak::run(&root, 15, None)?;
             clients::run(&root)
         }
     }
