@@ -1,5 +1,5 @@
 //! Answers written and read back, cut anywhere; and whatever bytes there are.
-#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "tests")]
+#![expect(clippy::expect_used, reason = "tests")]
 
 mod support;
 
