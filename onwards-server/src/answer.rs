@@ -115,7 +115,7 @@ impl Egress {
         let opened = self.cleaning.open(answer, provider, settings, look).await;
         match &self.rework {
             None => opened,
-            Some(rework) => rework.apply(opened, settings).await,
+            Some(rework) => Box::pin(rework.apply(opened, settings)).await,
         }
     }
 

@@ -347,7 +347,8 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     headers
         .get(REQUEST_ID)
         .filter(sane)
-        .cloned()
+        // A copy: the original keeps the buffer that the head was read into.
+        .and_then(|value| HeaderValue::from_bytes(value.as_bytes()).ok())
         .unwrap_or_else(|| {
             let made = format!("req_{:032x}", fastrand::u128(..));
             HeaderValue::try_from(made).unwrap_or_else(|_| HeaderValue::from_static("req"))

@@ -24,7 +24,8 @@ where
     let snapshot = house.snapshot(); // one configuration from start to end
     let (head, body) = request.into_parts();
     let mut facts = Facts::begin(house, &head, snapshot.is_dispatched(&head.headers)); // noted along the way, told once
-    let walked = contained(walk(house, &snapshot, head, body, &mut facts)).await; // a defect ends this request alone
+    let walking = Box::pin(walk(house, &snapshot, head, body, &mut facts)); // large, and gone before the body is sent
+    let walked = contained(walking).await; // a defect ends this request alone
     let generation = house
         .settings
         .generation_header

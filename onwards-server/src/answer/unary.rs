@@ -102,10 +102,10 @@ pub(super) async fn read(
     limit: usize,
     patience: Option<Duration>,
 ) -> Result<Bytes, TransportError> {
-    let reading = collect(body, limit);
+    let mut reading = std::pin::pin!(collect(body, limit));
     match patience {
         None => reading.await,
-        Some(patience) => tokio::time::timeout(patience, reading)
+        Some(patience) => tokio::time::timeout(patience, reading.as_mut())
             .await
             .unwrap_or_else(|_| {
                 Err(TransportError::Broken(
@@ -121,6 +121,13 @@ async fn collect(
 ) -> Result<Bytes, TransportError> {
     let mut body = std::pin::pin!(body);
     let too_large = || TransportError::Broken("the body is larger than an answer may be".into());
+    let expected = body
+        .size_hint()
+        .exact()
+        .and_then(|size| usize::try_from(size).ok());
+    if expected.is_some_and(|expected| expected > limit) {
+        return Err(too_large());
+    }
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
@@ -135,7 +142,7 @@ async fn collect(
             continue;
         }
         if whole.is_empty() {
-            whole.reserve(first.len() + data.len());
+            whole.reserve(expected.unwrap_or(0).max(first.len() + data.len()));
             whole.extend_from_slice(&first);
             first = Bytes::new();
         }

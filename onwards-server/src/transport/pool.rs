@@ -155,7 +155,7 @@ impl Site {
     ) -> Result<Answer, TransportError> {
         let way = match self.at_hand() {
             Some(way) => way,
-            None => self.new_way(connect_timeout, 0).await?,
+            None => Box::pin(self.new_way(connect_timeout, 0)).await?,
         };
         let (missed, spare) = match self.send_on(way, call).await {
             Ok(answer) => return Ok(answer),
@@ -165,9 +165,12 @@ impl Site {
             return Err(TransportError::Broken(missed.error));
         };
         tracing::debug!(error = %missed.error, "a used connection failed: the call is sent again on a new one");
-        let way = self.new_way(connect_timeout, after).await?;
-        self.send_on(way, call)
-            .await
+        let again = async {
+            let way = self.new_way(connect_timeout, after).await?;
+            Ok::<_, TransportError>(self.send_on(way, call).await)
+        };
+        Box::pin(again)
+            .await?
             .map_err(|(missed, _)| TransportError::Broken(missed.error))
     }
 
