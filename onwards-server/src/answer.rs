@@ -33,6 +33,8 @@ use self::rework::Rework;
 use self::rewrite::Rewriter;
 pub(crate) use self::settle::{settle, unique};
 pub(crate) use self::stream::CleanStream;
+#[cfg(feature = "otlp")]
+pub(crate) use self::unary::read;
 
 /// What is done to answers before a client gets them.
 #[derive(Debug)]

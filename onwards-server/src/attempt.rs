@@ -105,9 +105,9 @@ pub(crate) async fn until_committed(
         let verdict = match take_token(house, provider) {
             Err(fault) => after(fault, pool, pool.fallback.on_rate_limit),
             Ok(()) => {
-                let call = plan.call(provider)?;
+                let mut call = plan.call(provider)?;
                 admission.spend();
-                facts.attempt(provider);
+                facts.attempt(provider, plan.alias, call.headers_mut());
                 let may_go_on = candidates.attempts_left() > 0 && pool.providers.len() > 1;
                 Attempt {
                     house,

@@ -16,6 +16,7 @@ use crate::body::BodyError;
 use crate::house::{House, Settings};
 use crate::metrics::BadPrefix;
 use crate::shutdown::Readiness;
+use crate::traces::Traces;
 use crate::transform::{ResponseTransform, WholeAnswer};
 use crate::transport::{Pool, Transport};
 use crate::{ops, path};
@@ -112,6 +113,15 @@ impl AppState {
     #[must_use]
     pub fn with_access_log(mut self, log: bool) -> Self {
         self.settings.access_log = log;
+        self
+    }
+
+    /// Where spans of requests and attempts go: [`Traces::from_environment`] reads the `OTEL_*` variables. The embedder ends
+    /// them with [`Traces::finish`] when the last request is over. A span around the router is continued where a layer sets the
+    /// `traceparent` header.
+    #[must_use]
+    pub fn with_traces(mut self, traces: Option<Traces>) -> Self {
+        self.settings.traces = traces;
         self
     }
 

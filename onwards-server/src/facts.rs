@@ -18,6 +18,7 @@ use crate::metrics::{Failure, Form, Metrics, Pending, Rejection, Route, Tokens, 
 use crate::policy::{Alias, Caller, Pool, Provider};
 use crate::record::Record;
 use crate::refusal::Refusal;
+use crate::traces::Trace;
 
 pub(crate) use crate::metrics::Outcome;
 
@@ -52,8 +53,9 @@ pub(crate) struct Facts {
     /// The form of the answer, where it is a provider's.
     form: Option<Form>,
     first_token: Option<Duration>,
-    /// Somebody wants to know of the request when it is over.
-    recorded: bool,
+    /// A line of the access log is wanted.
+    logged: bool,
+    trace: Option<Box<Trace>>,
     told: bool,
     _pending: Pending,
     inflight: [Option<Counted>; 2],
@@ -85,7 +87,8 @@ impl Facts {
             code: None,
             form: None,
             first_token: None,
-            recorded: house.settings.access_log,
+            logged: house.settings.access_log,
+            trace: (house.settings.traces.as_ref()).map(|traces| traces.begin(head)),
             told: false,
             _pending: metrics.arrived(verb, route),
             inflight: [None, None],
@@ -125,21 +128,31 @@ impl Facts {
         self.traffic == Traffic::Dispatched
     }
 
-    /// The request is sent to this provider.
-    pub(crate) fn attempt(&mut self, provider: &Provider) {
+    /// The request is sent to this provider, which learns of its span where it may know the trace.
+    pub(crate) fn attempt(&mut self, provider: &Provider, alias: &Alias, headers: &mut HeaderMap) {
         self.attempts += 1;
         self.provider = Some(provider.name.clone());
+        if let Some(trace) = &mut self.trace {
+            let model = provider.sent_model.as_deref().unwrap_or(&alias.name);
+            trace.attempt(self.route, &provider.peer, model);
+            if provider.outbound.trace {
+                trace.propagate(headers);
+            }
+        }
     }
 
     /// The provider answered with this status, or not at all.
     pub(crate) fn answered_by_provider(&mut self, status: Option<StatusCode>) {
+        if let (Some(trace), Some(status)) = (&mut self.trace, status) {
+            trace.answered(status.as_u16());
+        }
         self.upstream_status = status
             .map(|status| status.as_u16())
             .or(self.upstream_status);
     }
 
     /// An attempt failed and the next provider is tried.
-    pub(crate) fn failed(&self, pool: &Pool, provider: &Provider, fault: &Fault) {
+    pub(crate) fn failed(&mut self, pool: &Pool, provider: &Provider, fault: &Fault) {
         tracing::warn!(
             request_id = self.request_id.to_str().unwrap_or_default(),
             model = self.model(),
@@ -148,6 +161,9 @@ impl Facts {
             error = fault as &dyn std::error::Error,
             "attempt failed"
         );
+        if let Some(trace) = &mut self.trace {
+            trace.failed(fault.label());
+        }
     }
 
     /// The request has parameters of the catalog that not every provider can honour.
@@ -277,10 +293,11 @@ impl Facts {
 
     /// Tells whoever keeps records, once.
     fn tell(&mut self, outcome: Outcome, bytes: u64, usage: Option<Usage>) {
-        if std::mem::replace(&mut self.told, true) || !self.recorded {
+        let trace = self.trace.take();
+        if std::mem::replace(&mut self.told, true) || !(self.logged || trace.is_some()) {
             return;
         }
-        Record {
+        let record = Record {
             request_id: self.request_id.to_str().unwrap_or_default(),
             verb: self.verb,
             route: self.route,
@@ -297,8 +314,13 @@ impl Facts {
             received: self.received,
             sent: bytes,
             usage,
+        };
+        if self.logged {
+            record.log();
         }
-        .log();
+        if let Some(trace) = trace {
+            trace.end(&record);
+        }
     }
 }
 

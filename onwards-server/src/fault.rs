@@ -45,3 +45,22 @@ pub(crate) enum Fault {
         wait: std::time::Duration,
     },
 }
+
+impl Fault {
+    /// One of a few words, for labels and traces.
+    pub(crate) fn label(&self) -> &'static str {
+        match self {
+            Self::Transport(_) => "transport_error",
+            Self::Timeout => "timeout",
+            Self::UnexpectedSwitch => "unexpected_switch",
+            Self::FirstToken => "first_token_timeout",
+            Self::PromptRejected => "prompt_rejected",
+            Self::Paused => "paused",
+            Self::Status(_) => "status",
+            Self::Embedded(_) => "embedded_error",
+            Self::Empty => "empty",
+            Self::Malformed => "malformed",
+            Self::RateLimited { .. } => "rate_limited",
+        }
+    }
+}

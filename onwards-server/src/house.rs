@@ -13,6 +13,7 @@ use crate::admit::Counters;
 use crate::metrics::{BadPrefix, Metrics};
 use crate::policy::{Grounds, Kept, Ledger, Snapshot, compile};
 use crate::secrets::Process;
+use crate::traces::Traces;
 use crate::transform::ResponseTransform;
 use crate::transport::{Pool, Transport};
 
@@ -30,6 +31,8 @@ pub struct Settings {
     pub log_error_bodies: bool,
     /// Log one line per request when it is over, with the target `onwards::access`. Default off.
     pub access_log: bool,
+    /// Where spans of requests and attempts go. Default nowhere.
+    pub traces: Option<Traces>,
     /// Most bytes of an unfinished event kept while a stream is read event by event. Default 65,536.
     pub sse_buffer_limit: usize,
     /// Request header that marks dispatched traffic, where the configuration names none. Default none.
@@ -60,6 +63,7 @@ impl Default for Settings {
             response_limit: 64 * 1024 * 1024,
             log_error_bodies: false,
             access_log: false,
+            traces: None,
             sse_buffer_limit: 65_536,
             exempt_header: None,
             first_token_timeout: None,

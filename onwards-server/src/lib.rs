@@ -51,6 +51,7 @@ mod policy;
 mod record;
 mod refusal;
 mod secrets;
+mod traces;
 mod transform;
 pub mod transport;
 
@@ -61,4 +62,5 @@ pub use house::{House, Loaded, Settings};
 pub use metrics::FIRST_TOKEN_SECONDS_BUCKETS;
 pub use path::serve;
 pub use policy::Kept;
+pub use traces::{Traces, TracesError};
 pub use transform::{ResponseTransform, WholeAnswer, response_sanitizer};

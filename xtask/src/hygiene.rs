@@ -89,12 +89,13 @@ const AUDITED: &[(&str, &[&str])] = &[
         ],
     ),
     ("std::time::Instant", &[]),
-    // The environment: references to secrets, the filter of the logs. Flags read theirs through clap.
+    // The environment: references to secrets, the filter of the logs, where traces go. Flags read theirs through clap.
     (
         "env::var",
         &[
             "onwards-server/src/secrets.rs",
             "onwards-server/src/logs.rs",
+            "onwards-server/src/traces/otlp.rs",
         ],
     ),
     // Queues without an end.

@@ -97,7 +97,7 @@ pub(super) fn sanitized(cleaner: &Cleaner, mut head: Parts, text: &[u8]) -> Open
 }
 
 /// Reads a body to its end, at most `limit` bytes and at most `patience` long.
-pub(super) async fn read(
+pub(crate) async fn read(
     body: impl http_body::Body<Data = Bytes, Error = BodyError>,
     limit: usize,
     patience: Option<Duration>,

@@ -18,7 +18,7 @@ use super::doors::{self, Doors};
 use crate::listen::{self, Listener, Socket};
 use crate::reload::{self, Reloader};
 use crate::shutdown::{self, Ending, Plan, Readiness, Signals};
-use crate::{House, Loaded, Settings, logs, ops};
+use crate::{House, Loaded, Settings, Traces, logs, ops};
 
 pub(super) fn run(args: &Serve) -> anyhow::Result<ExitCode> {
     let path = args
@@ -94,7 +94,11 @@ async fn serve(args: &Serve, path: &Path) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new().context("cannot handle signals")?;
     let hangup = reload::hangup().context("cannot handle SIGHUP")?;
     let text = read(path)?;
-    let house = House::new(settings(args))?;
+    let traces = traces();
+    let house = House::new(Settings {
+        traces: traces.clone(),
+        ..settings(args)
+    })?;
     let loaded = house.load(&text).map_err(|problems| {
         anyhow!(
             "the targets could not be built from {}:\n{problems}",
@@ -137,10 +141,35 @@ async fn serve(args: &Serve, path: &Path) -> anyhow::Result<ExitCode> {
         delay: Duration::from_secs(args.shutdown_delay_secs),
         timeout: Duration::from_secs(args.shutdown_timeout_secs),
     };
-    Ok(ended(
-        shutdown::run(&mut signals, &readiness, plan, clients, operators).await,
-        args.shutdown_timeout_secs,
-    ))
+    let ending = shutdown::run(&mut signals, &readiness, plan, clients, operators).await;
+    if let Some(traces) = traces {
+        flush(traces).await;
+    }
+    Ok(ended(ending, args.shutdown_timeout_secs))
+}
+
+/// How long the last spans may take to reach their collector.
+const FLUSH: Duration = Duration::from_secs(5);
+
+/// Traces as the environment wants them. What it gets wrong costs the traces, not the gateway.
+fn traces() -> Option<Traces> {
+    let traces = Traces::from_environment();
+    match &traces {
+        Ok(None) => {}
+        Ok(Some(_)) => tracing::info!("spans are exported over OTLP"),
+        Err(error) => tracing::error!(%error, "no traces are exported"),
+    }
+    traces.ok().flatten()
+}
+
+/// Exports the last spans.
+async fn flush(traces: Traces) {
+    if tokio::task::spawn_blocking(move || traces.finish(FLUSH))
+        .await
+        .is_err()
+    {
+        tracing::error!("the last spans are lost");
+    }
 }
 
 /// Takes up changes of the configuration file.

@@ -20,6 +20,7 @@ use super::snapshot::{Access, Alias, ModelName, Pool, Provider, Snapshot};
 use crate::headers::Outbound;
 use crate::metrics::Metrics;
 use crate::secrets;
+use crate::traces::Peer;
 use crate::transport::{Conditions, Destination, Echo, Transport};
 
 /// What a snapshot is built on.
@@ -408,6 +409,7 @@ impl Builder<'_> {
         Provider {
             name: label.as_str().into(),
             url: provider.endpoint.url(),
+            peer: peer(provider),
             destination,
             base_path,
             outbound: Outbound {
@@ -442,6 +444,19 @@ impl Builder<'_> {
 
 fn is_kept<T>(old: Option<&Arc<T>>, new: Option<&Arc<T>>) -> bool {
     old.zip(new).is_some_and(|(old, new)| Arc::ptr_eq(old, new))
+}
+
+/// Who spans say an attempt is sent to.
+fn peer(provider: &config::Provider) -> Peer {
+    let (host, port) = match &provider.endpoint {
+        Endpoint::Echo => ("builtin", None),
+        Endpoint::Http(endpoint) => (endpoint.host.as_str(), Some(endpoint.port)),
+    };
+    Peer {
+        name: provider.name.as_deref().unwrap_or(host).into(),
+        host: host.into(),
+        port,
+    }
 }
 
 /// Who is tried and how often: without failover one attempt, with it as many as there are providers or the pool says.

@@ -18,6 +18,7 @@ use super::share::Share;
 use crate::endpoint::Endpoint;
 use crate::headers::Outbound;
 use crate::metrics::{AnswerSeries, AttemptSeries, PoolSeries};
+use crate::traces::Peer;
 use crate::transport::Destination;
 
 /// One configuration from start to end of a request.
@@ -151,6 +152,8 @@ pub(crate) struct Provider {
     /// Its configured name or its place in the pool: what logs and labels say.
     pub(crate) name: Arc<str>,
     pub(crate) url: String,
+    /// Who that is, for traces.
+    pub(crate) peer: Peer,
     pub(crate) destination: Arc<dyn Destination>,
     /// `""` or `/a/b`.
     pub(crate) base_path: String,

@@ -2,6 +2,7 @@
 
 mod access;
 mod outcomes;
+mod traces;
 mod usage;
 
 use onwards_tests::{Launch, Upstream};
