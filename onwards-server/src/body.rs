@@ -239,14 +239,19 @@ impl http_body::Body for Body {
 
 impl Drop for Body {
     fn drop(&mut self) {
+        let fault = match &self.source {
+            Source::Whole(_) => None,
+            Source::Upstream { broken, .. } => broken.as_ref(),
+            Source::Clean(stream) => stream.fault(),
+        };
         let said = match &self.source {
             Source::Clean(stream) => stream.has_said_all(),
             Source::Whole(_) | Source::Upstream { .. } => self.is_end(),
         };
-        let outcome = if said {
-            Outcome::Complete
-        } else {
-            Outcome::ClientGone
+        let outcome = match fault {
+            Some(error) => outcome_of(error),
+            None if said => Outcome::Complete,
+            None => Outcome::ClientGone,
         };
         self.close(outcome);
     }

@@ -178,6 +178,14 @@ impl CleanStream {
         self.tap.usage()
     }
 
+    /// What will be told after what is still to be sent.
+    pub(crate) fn fault(&self) -> Option<&BodyError> {
+        match &self.state {
+            State::Failing { fault, .. } => fault.as_ref(),
+            _ => None,
+        }
+    }
+
     /// True when the client has everything, though the provider's own end may not have come.
     pub(crate) fn has_said_all(&self) -> bool {
         matches!(self.state, State::Over | State::Farewell(_)) && self.ready.is_empty()
