@@ -73,7 +73,7 @@ enum Task {
         #[arg(long, default_value_t = 60)]
         seconds: u32,
     },
-    /// Mixed traffic, aborts, reloads and failing providers for a while; then everything has to be at rest
+    /// Mixed traffic, aborts, reloads, failing providers and a restarted store; then everything has to be at rest
     Soak {
         /// How long the traffic runs
         #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(5..))]

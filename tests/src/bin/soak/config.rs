@@ -7,11 +7,25 @@ use crate::providers::Providers;
 /// Requests at a time in the pool `limited`, of its key, and of its account.
 pub(crate) const LIMIT: usize = 4;
 
-/// The number of a configuration.
-#[derive(Clone, Copy)]
-pub(crate) struct Version(pub(crate) u32);
+/// What all of them have in common.
+pub(crate) struct Plan {
+    pub(crate) providers: Providers,
+    /// The address of the store of shared counts, if there is one.
+    pub(crate) store: Option<String>,
+}
 
-pub(crate) fn at(Version(version): Version, providers: &Providers) -> Value {
+impl Plan {
+    /// The configuration of this number.
+    pub(crate) fn version(&self, version: u32) -> Value {
+        let mut config = at(version, &self.providers);
+        if let Some(store) = &self.store {
+            config["shared_state"] = json!({"redis": store, "when_away": "admit"});
+        }
+        config
+    }
+}
+
+fn at(version: u32, providers: &Providers) -> Value {
     let slots = json!({"max_concurrent_requests": LIMIT});
     let fallback = json!({"enabled": true, "on_status": [429, 5], "on_rate_limit": true});
     let mut pool: Vec<Value> = providers

@@ -1,5 +1,5 @@
 //! The gateway under everything at once, for a while: plain answers, streams, clients that leave, streams that break, limits,
-//! reloads five times a second, providers that fail in every way. Afterwards all of it has to be at rest.
+//! reloads five times a second, providers that fail in every way, a store of shared counts that is restarted. Afterwards all of it has to be at rest.
 //!
 //!     soak SECONDS [SEED]
 //!
@@ -16,6 +16,7 @@
 mod clients;
 mod config;
 mod providers;
+mod store;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,8 +26,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use clients::{Client, Tally};
-use config::Version;
+use config::Plan;
 use providers::Providers;
+use store::Store;
 
 /// Clients at a time.
 const CLIENTS: u64 = 12;
@@ -47,15 +49,18 @@ async fn main() {
         None => fastrand::u64(..1_000_000),
     };
     println!("soak: {seconds} seconds, seed {seed}");
-    println!("soak: shared state: the binary has none yet, so no store is restarted");
     soak(Duration::from_secs(seconds), seed).await;
 }
 
 async fn soak(time: Duration, seed: u64) {
-    let providers = Arc::new(Providers::start().await);
-    let first = config::at(Version(0), &providers);
+    let mut store = Store::start().await;
+    let providers = Providers::start().await;
+    let plan = Arc::new(Plan {
+        providers,
+        store: store.as_ref().map(Store::url),
+    });
     // Failed attempts are the point here, and not worth a line each.
-    let launch = Launch::new(&first).env("RUST_LOG", "error");
+    let launch = Launch::new(&plan.version(0)).env("RUST_LOG", "error");
     let launch = launch.args(&["--shutdown-delay-secs", "0"]);
     let gateway = Arc::new(launch.start().await);
     let tally = Arc::new(Tally::default());
@@ -68,39 +73,48 @@ async fn soak(time: Duration, seed: u64) {
         traffic.spawn(client.run(end));
     }
     let mut weather = JoinSet::new();
-    weather.spawn(providers::flap(Arc::clone(&providers), seed));
-    traffic.spawn(reload(Arc::clone(&gateway), Arc::clone(&providers), end));
+    weather.spawn(providers::flap(Arc::clone(&plan), seed));
+    traffic.spawn(reload(Arc::clone(&gateway), Arc::clone(&plan), end));
 
     sleep_until(begun + time / 5).await;
     let warm = gateway.resident_bytes();
+    sleep_until(begun + time / 2).await;
+    if let Some(store) = &mut store {
+        store.restart().await;
+    }
     while let Some(ended) = traffic.join_next().await {
         if let Err(error) = ended {
             std::panic::resume_unwind(error.into_panic());
         }
     }
     weather.shutdown().await;
-    providers.recover();
+    plan.providers.recover();
     println!("soak: {tally}");
     tally.has_seen_everything();
     at_rest(&gateway, time).await;
-    permits_are_home(&gateway, &providers).await;
+    if store.is_some() {
+        gateway
+            .metric_becomes("onwards_shared_state_up", &[], 1.0)
+            .await;
+    }
+    permits_are_home(&gateway, &plan.providers).await;
     memory_is_back(&gateway, warm).await;
     ends_well(gateway).await;
 }
 
 /// Replaces the configuration until the end; the last one is the first again.
-async fn reload(gateway: Arc<Gateway>, providers: Arc<Providers>, end: Instant) {
+async fn reload(gateway: Arc<Gateway>, plan: Arc<Plan>, end: Instant) {
     for version in 1.. {
         sleep(RELOAD_EVERY).await;
         if Instant::now() >= end {
             break;
         }
-        gateway.replace_config(&config::at(Version(version), &providers));
+        gateway.replace_config(&plan.version(version));
         if version % 7 == 0 {
             gateway.signal("HUP");
         }
     }
-    gateway.replace_config(&config::at(Version(0), &providers));
+    gateway.replace_config(&plan.version(0));
 }
 
 /// Every gauge of what runs is at zero, and the configuration has been taken up again and again.

@@ -9,6 +9,8 @@ use onwards_tests::{Gate, Recorded, Reply, Step, Upstream};
 use serde_json::json;
 use tokio::time::sleep;
 
+use crate::config::Plan;
+
 pub(crate) struct Providers {
     fickle: [(Upstream, Arc<AtomicU8>); 2],
     pub(crate) steady: Upstream,
@@ -83,11 +85,11 @@ async fn fickle() -> (Upstream, Arc<AtomicU8>) {
 }
 
 /// Lets the fickle ones fail and recover for ever, each for itself.
-pub(crate) async fn flap(providers: Arc<Providers>, seed: u64) {
+pub(crate) async fn flap(plan: Arc<Plan>, seed: u64) {
     let mut random = fastrand::Rng::with_seed(seed);
     loop {
         sleep(Duration::from_millis(random.u64(50..300))).await;
-        let (_, health) = &providers.fickle[random.usize(..2)];
+        let (_, health) = &plan.providers.fickle[random.usize(..2)];
         let way = if random.bool() {
             0
         } else {
