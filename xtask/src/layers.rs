@@ -36,7 +36,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         floor: "ground",
         owns: "JSON text as spans: one validating scan, members by reference, edits as splices",
         inside: &[],
-        outside: External::Only(&["memchr", "thiserror"]),
+        outside: External::Only(&["simdutf8", "thiserror", "wide"]),
         testing: External::Only(&["divan", "expect-test", "proptest", "serde_json"]),
     },
     Layer {
