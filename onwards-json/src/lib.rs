@@ -35,6 +35,8 @@
 mod block;
 mod edit;
 mod error;
+mod key;
+mod numbers;
 mod object;
 mod scanner;
 mod string;
@@ -43,6 +45,7 @@ mod walk;
 
 pub use edit::{Edit, EditError, Splice, apply, splices};
 pub use error::{Expected, ScanError};
+pub use key::Key;
 pub use object::{Duplicate, MAX_MEMBERS, Member, Object, object};
 pub use scanner::Scanner;
 pub use string::{Text, quote, quote_into};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    Expected, Kind, Member, ScanError, Text, Value,
+    Expected, Key, Kind, Member, ScanError, Text, Value,
     walk::{self, Cursor, Nest, Wrong},
 };
 
@@ -62,11 +62,9 @@ impl<'a> Scanner<'a> {
     /// # Errors
     /// [`ScanError::NotUtf8`]: checked for the whole text here, once.
     pub fn new(text: &'a [u8]) -> Result<Self, ScanError> {
-        match std::str::from_utf8(text) {
+        match simdutf8::basic::from_utf8(text) {
             Ok(text) => Ok(Self::of(text)),
-            Err(error) => Err(ScanError::NotUtf8 {
-                at: error.valid_up_to(),
-            }),
+            Err(_) => Err(not_utf8(text)),
         }
     }
 
@@ -84,6 +82,7 @@ impl<'a> Scanner<'a> {
             cursor: Cursor {
                 bytes: text.as_bytes(),
                 at: span.start,
+                spaced: false,
             },
             nest: Nest::default(),
             due: Due::Value,
@@ -106,12 +105,10 @@ impl<'a> Scanner<'a> {
     ///
     /// # Errors
     /// [`ScanError::Malformed`] if no value starts here, [`ScanError::OutOfStep`] if none is due.
-    #[inline]
+    #[inline(always)]
     pub fn peek(&mut self) -> Result<Kind, ScanError> {
         if self.due != Due::Value {
-            return Err(ScanError::OutOfStep {
-                at: self.position(),
-            });
+            return self.out_of_step();
         }
         let kind = walk::kind(self.cursor.space());
         self.placed(kind)
@@ -154,8 +151,48 @@ impl<'a> Scanner<'a> {
     ///
     /// # Errors
     /// [`ScanError::OutOfStep`] outside an object, and whatever is wrong with the text up to the colon.
-    #[inline]
+    #[inline(always)]
     pub fn next_key(&mut self) -> Result<Option<Text<'a>>, ScanError> {
+        let ahead = self.name_ahead();
+        let name = match ahead.and_then(|ahead| self.cursor.usual_name(ahead)) {
+            Some(Range { start, end }) => (start, end, false),
+            None => match self.unusual_name()? {
+                Some(name) => name,
+                None => return Ok(None),
+            },
+        };
+        self.due = Due::Value;
+        let (start, end, escaped) = name;
+        Ok(Some(Text::new(self.text, start, end, escaped)))
+    }
+
+    /// Passes the name that is next if it is this one, written as names mostly are: without white space
+    /// around it, without escapes, and short. `None` says nothing and leaves the scanner where it is.
+    ///
+    /// To be used before [`next_key`](Self::next_key) where one knows what name to expect.
+    #[inline(always)]
+    pub fn pass_key(&mut self, key: &Key) -> Option<Text<'a>> {
+        let start = self.cursor.at + self.name_ahead()?;
+        let block = self.text.as_bytes().get(start..)?.first_chunk()?;
+        let end = start + key.written_in(block)?;
+        self.cursor.at = end;
+        self.due = Due::Value;
+        Some(Text::new(self.text, start + 1, end - 2, false))
+    }
+
+    /// How far ahead the next name is, if there is no white space in front of it.
+    #[inline(always)]
+    fn name_ahead(&self) -> Option<usize> {
+        match self.due {
+            Due::Rest if self.nest.in_object() && self.cursor.byte(0) == b',' => Some(1),
+            Due::First if self.nest.in_object() => Some(0),
+            _ => None,
+        }
+    }
+
+    /// The next name by all of the grammar: where it starts and ends, and whether it has escapes.
+    #[inline(never)]
+    fn unusual_name(&mut self) -> Result<Option<(usize, usize, bool)>, ScanError> {
         if !self.next_item(true)? {
             return Ok(None);
         }
@@ -165,8 +202,7 @@ impl<'a> Scanner<'a> {
         let end = self.cursor.at - 1;
         let colon = self.cursor.colon();
         self.placed(colon)?;
-        self.due = Due::Value;
-        Ok(Some(Text::new(self.text, start, end, escaped)))
+        Ok(Some((start, end, escaped)))
     }
 
     /// Whether another element follows in the innermost array, which then is next; false when the array
@@ -199,14 +235,48 @@ impl<'a> Scanner<'a> {
     ///
     /// # Errors
     /// [`ScanError::OutOfStep`] if no value is due, and whatever is wrong with the value.
-    #[inline]
+    #[inline(always)]
     pub fn skip(&mut self) -> Result<Value<'a>, ScanError> {
         let kind = self.peek()?;
         let start = self.cursor.at;
-        let escaped = self.cursor.value(kind, self.nest);
-        let escaped = self.placed(escaped)?;
+        let marked = self.pass(kind);
+        let marked = self.placed(marked)?;
+        Ok(Value::new(self.text, start..self.cursor.at, kind, marked))
+    }
+
+    /// Moves past the value that is next. Out of line, so that no value is built where none is looked at.
+    #[inline(never)]
+    fn pass(&mut self, kind: Kind) -> Result<bool, Wrong> {
+        let marked = self.cursor.value(kind, self.nest)?;
         self.due = Due::Rest;
-        Ok(Value::new(self.text, start..self.cursor.at, kind, escaped))
+        Ok(marked)
+    }
+
+    /// Passes the array that is next if there are only numbers in it, and gives its text: the quick way
+    /// through long lists of them. On `None` the scanner still stands before the value.
+    ///
+    /// # Errors
+    /// Those of [`peek`](Self::peek).
+    pub fn skip_numbers(&mut self) -> Result<Option<&'a str>, ScanError> {
+        let (kind, mut nest) = (self.peek()?, self.nest);
+        if kind != Kind::Array || nest.open(false).is_err() {
+            return Ok(None);
+        }
+        let mut cursor = self.cursor;
+        cursor.at += 1;
+        if cursor.space() != b']' && (cursor.numbers().is_err() || cursor.space() != b']') {
+            return Ok(None);
+        }
+        cursor.at += 1;
+        let start = std::mem::replace(&mut self.cursor, cursor).at;
+        self.due = Due::Rest;
+        Ok(self.text.get(start..cursor.at))
+    }
+
+    /// Whether white space was passed between tokens so far: without it, there are no line breaks.
+    #[must_use]
+    pub fn spaced(&self) -> bool {
+        self.cursor.spaced
     }
 
     /// Checks that the text ends here, white space aside.
@@ -216,9 +286,7 @@ impl<'a> Scanner<'a> {
     /// anything follows it.
     pub fn finish(mut self) -> Result<(), ScanError> {
         if self.due != Due::Rest || self.nest.depth != 0 {
-            return Err(ScanError::OutOfStep {
-                at: self.position(),
-            });
+            return self.out_of_step();
         }
         self.cursor.space();
         if self.cursor.at == self.text.len() {
@@ -241,9 +309,7 @@ impl<'a> Scanner<'a> {
     #[inline]
     fn next_item(&mut self, object: bool) -> Result<bool, ScanError> {
         if self.nest.depth == 0 || self.nest.in_object() != object {
-            return Err(ScanError::OutOfStep {
-                at: self.position(),
-            });
+            return self.out_of_step();
         }
         if self.due == Due::Value {
             self.skip()?;
@@ -266,9 +332,16 @@ impl<'a> Scanner<'a> {
     }
 
     /// Gives a fault its place in the text.
-    #[inline]
+    #[inline(always)]
     fn placed<T>(&self, result: Result<T, Wrong>) -> Result<T, ScanError> {
         result.map_err(|wrong| wrong.at(self.position()))
+    }
+
+    #[cold]
+    fn out_of_step<T>(&self) -> Result<T, ScanError> {
+        Err(ScanError::OutOfStep {
+            at: self.position(),
+        })
     }
 
     #[cold]
@@ -278,6 +351,14 @@ impl<'a> Scanner<'a> {
             expected,
         })
     }
+}
+
+/// Where a text stops to be UTF-8: the quick check does not tell.
+#[cold]
+fn not_utf8(text: &[u8]) -> ScanError {
+    let valid = std::str::from_utf8(text).map_err(|error| error.valid_up_to());
+    let at = valid.err().unwrap_or_default();
+    ScanError::NotUtf8 { at }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ pub struct Text<'a> {
 
 impl<'a> Text<'a> {
     /// The string whose inside is `start..end` of `text`.
+    #[inline]
     pub(crate) fn new(text: &'a str, start: usize, end: usize, escaped: bool) -> Self {
         Self {
             text,
@@ -27,18 +28,44 @@ impl<'a> Text<'a> {
 
     /// What stands between the quotes, escapes as they are.
     #[must_use]
+    #[inline]
     pub fn raw(&self) -> &'a str {
         self.text.get(self.start..self.end).unwrap_or_default()
     }
 
     /// Where it stands in the whole text, quotes included.
     #[must_use]
+    #[inline]
     pub fn span(&self) -> Range<usize> {
-        self.start.saturating_sub(1)..self.end + 1
+        self.start - 1..self.end + 1
+    }
+
+    /// Whether there are escapes in it.
+    #[must_use]
+    #[inline]
+    pub fn is_escaped(&self) -> bool {
+        self.escaped
+    }
+
+    /// The first 16 bytes of what stands between the quotes, the first one lowest, zeros behind a shorter
+    /// string: what it takes to choose among many [keys](crate::Key) without comparing each.
+    #[must_use]
+    #[inline]
+    pub fn head(&self) -> u128 {
+        let rest = self.text.as_bytes().get(self.start..);
+        match (
+            rest.and_then(<[u8]>::first_chunk),
+            HEADS.get(self.end - self.start),
+        ) {
+            (Some(block), Some(mask)) => u128::from_le_bytes(*block) & mask,
+            (Some(block), None) => u128::from_le_bytes(*block),
+            (None, _) => late_head(self.raw()),
+        }
     }
 
     /// The string it means. Borrowed, at no cost, unless it holds an escape.
     #[must_use]
+    #[inline]
     pub fn decoded(&self) -> Cow<'a, str> {
         if self.escaped {
             Cow::Owned(decode(self.raw()))
@@ -58,6 +85,26 @@ impl<'a> Text<'a> {
         }
     }
 }
+
+/// Of a string too near to the end of its text to be read by a block.
+#[inline(never)]
+fn late_head(raw: &str) -> u128 {
+    crate::key::head(raw)
+}
+
+/// Ones in so many bytes, the lowest ones.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, bounded by the loop"
+)]
+static HEADS: [u128; 16] = {
+    let (mut heads, mut len) = ([0; 16], 0);
+    while len < heads.len() {
+        heads[len] = (1 << (8 * len)) - 1;
+        len += 1;
+    }
+    heads
+};
 
 /// Decodes a valid string. What could not be an escape is kept as it is.
 pub(crate) fn decode(raw: &str) -> String {

@@ -42,40 +42,46 @@ pub struct Value<'a> {
     start: usize,
     end: usize,
     kind: Kind,
-    escaped: bool,
+    /// A string with escapes, or a number with a fraction or an exponent.
+    marked: bool,
 }
 
 impl<'a> Value<'a> {
-    pub(crate) fn new(text: &'a str, span: Range<usize>, kind: Kind, escaped: bool) -> Self {
+    #[inline]
+    pub(crate) fn new(text: &'a str, span: Range<usize>, kind: Kind, marked: bool) -> Self {
         Self {
             text,
             start: span.start,
             end: span.end,
             kind,
-            escaped,
+            marked,
         }
     }
 
     /// What it is.
     #[must_use]
+    #[inline]
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
     /// Its text as it stands, without white space around it.
     #[must_use]
+    #[inline]
     pub fn text(&self) -> &'a str {
         self.text.get(self.start..self.end).unwrap_or_default()
     }
 
     /// Where it stands, as byte offsets into the text that was scanned.
     #[must_use]
+    #[inline]
     pub fn span(&self) -> Range<usize> {
         self.start..self.end
     }
 
     /// Whether it is `null`.
     #[must_use]
+    #[inline]
     pub fn is_null(&self) -> bool {
         self.kind == Kind::Null
     }
@@ -94,6 +100,7 @@ impl<'a> Value<'a> {
 
     /// The string, not yet decoded.
     #[must_use]
+    #[inline]
     pub fn as_text(&self) -> Option<Text<'a>> {
         if self.kind != Kind::String {
             return None;
@@ -102,8 +109,15 @@ impl<'a> Value<'a> {
             self.text,
             self.start + 1,
             self.end - 1,
-            self.escaped,
+            self.marked,
         ))
+    }
+
+    /// Whether it is a number written without fraction and exponent, of whatever size.
+    #[must_use]
+    #[inline]
+    pub fn is_whole(&self) -> bool {
+        self.kind == Kind::Number && !self.marked
     }
 
     /// The number, if it is written as a non-negative integer and fits; `1.0`, `1e3` and `-0` are not.

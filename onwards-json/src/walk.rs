@@ -3,16 +3,23 @@
 //! After an error the cursor stands at the first byte that does not fit; the error itself is one byte, so
 //! that results travel in registers. Nesting is kept in a [`Nest`], one bit a level: nothing recurses.
 
+use std::ops::Range;
+
 use crate::{
     Expected, Kind, ScanError,
     block::{digits_end, long_plain_end, plain_end},
+    numbers::proven_to,
 };
 
 /// How deep objects and arrays may nest: `[[1]]` is two levels.
 pub const MAX_DEPTH: u32 = 127;
 
-/// Numbers longer than this may be out of range even without an exponent.
-const SAFE_LENGTH: usize = 300;
+/// Numbers longer than this may be out of range even without an exponent, or with a short one.
+const SAFE_LENGTH: usize = 200;
+/// Exponents of this many digits are short.
+const SHORT_EXPONENT: usize = 2;
+/// So many numbers in a row are the beginning of a long list.
+const SHORT_LIST: usize = 8;
 
 /// What is wrong at the cursor's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,43 +79,73 @@ impl Nest {
 pub(crate) struct Cursor<'t> {
     pub(crate) bytes: &'t [u8],
     pub(crate) at: usize,
+    /// Whether white space was passed.
+    pub(crate) spaced: bool,
 }
 
 impl Cursor<'_> {
     /// The byte at the cursor plus `ahead`; 0, which no grammar rule wants, past the end.
     #[inline]
-    fn byte(&self, ahead: usize) -> u8 {
+    pub(crate) fn byte(&self, ahead: usize) -> u8 {
         self.bytes.get(self.at + ahead).copied().unwrap_or_default()
     }
 
     /// Moves past white space and gives the byte then at the cursor, 0 at the end of the text.
     #[inline]
     pub(crate) fn space(&mut self) -> u8 {
+        match self.byte(0) {
+            byte if byte > b' ' => byte,
+            _ => self.white(),
+        }
+    }
+
+    #[inline(never)]
+    fn white(&mut self) -> u8 {
         loop {
             match self.byte(0) {
                 b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
                 byte => return byte,
             }
+            self.spaced = true;
         }
     }
 
-    /// Moves past the value of that kind at the cursor, inside `nest`. True for a string with escapes.
+    /// Moves past the value of that kind at the cursor, inside `nest`. True for a string with escapes and
+    /// for a number with a fraction or an exponent.
     #[inline]
     pub(crate) fn value(&mut self, kind: Kind, nest: Nest) -> Result<bool, Wrong> {
         match kind {
             Kind::String => self.string(),
-            Kind::Object | Kind::Array => self.container(nest).map(|()| false),
-            Kind::Number => self.number().map(|()| false),
+            Kind::Number => self.number(),
             Kind::Bool | Kind::Null => self.word().map(|()| false),
+            Kind::Object | Kind::Array => self.container(nest).map(|()| false),
         }
     }
 
     /// Moves past the object or array at the cursor.
+    #[inline(never)]
     fn container(&mut self, outer: Nest) -> Result<(), Wrong> {
+        // A copy, so that the cursor can stay in registers.
         let mut cursor = *self;
         let result = cursor.walk(outer);
-        self.at = cursor.at;
+        *self = cursor;
         result
+    }
+
+    /// Past the name at the cursor plus `ahead` and the colon behind it, if there are no escapes in it
+    /// and no space around it: what most names are like. `None` changes nothing.
+    #[inline(always)]
+    pub(crate) fn usual_name(&mut self, ahead: usize) -> Option<Range<usize>> {
+        if self.byte(ahead) != b'"' {
+            return None;
+        }
+        let start = self.at + ahead + 1;
+        let end = plain_end(self.bytes, start);
+        if self.bytes.get(end..)?.first_chunk() != Some(b"\":") {
+            return None;
+        }
+        self.at = end + 2;
+        Some(start..end)
     }
 
     #[inline]
@@ -117,7 +154,7 @@ impl Cursor<'_> {
         loop {
             match self.space() {
                 b'"' => self.string().map(drop)?,
-                b'-' | b'0'..=b'9' if nest.in_object() => self.number()?,
+                b'-' | b'0'..=b'9' if nest.in_object() => self.number().map(drop)?,
                 b'-' | b'0'..=b'9' => self.numbers()?,
                 b'{' => {
                     nest.open(true)?;
@@ -269,9 +306,9 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Moves past a number.
-    #[inline]
-    fn number(&mut self) -> Result<(), Wrong> {
+    /// Moves past a number. True if it has a fraction or an exponent.
+    #[inline(never)]
+    fn number(&mut self) -> Result<bool, Wrong> {
         let start = self.at;
         self.at += usize::from(self.byte(0) == b'-');
         match self.byte(0) {
@@ -279,29 +316,41 @@ impl Cursor<'_> {
             b'1'..=b'9' => self.at = digits_end(self.bytes, self.at + 1),
             _ => return expected(Expected::Digit),
         }
+        let whole = self.at;
         if self.byte(0) == b'.' {
             self.at += 1;
             self.digits()?;
         }
+        let mut exponent = 0;
         if matches!(self.byte(0), b'e' | b'E') {
             self.at += 1 + usize::from(matches!(self.byte(1), b'+' | b'-'));
+            exponent = self.at;
             self.digits()?;
-        } else if self.at - start <= SAFE_LENGTH {
-            return Ok(());
+            exponent = self.at - exponent;
         }
-        self.check_range(start)
+        if exponent > SHORT_EXPONENT || self.at - start > SAFE_LENGTH {
+            self.check_range(start)?;
+        }
+        Ok(self.at != whole)
     }
 
-    /// Moves past the number at the cursor and those that follow it in an array: embeddings.
-    #[inline]
-    fn numbers(&mut self) -> Result<(), Wrong> {
+    /// Moves past the number at the cursor and those that follow it in an array.
+    #[inline(never)]
+    pub(crate) fn numbers(&mut self) -> Result<(), Wrong> {
         loop {
-            self.number()?;
-            let ahead = 1 + usize::from(self.byte(1) == b' ');
-            if self.byte(0) != b',' || !matches!(self.byte(ahead), b'-' | b'0'..=b'9') {
-                return Ok(());
+            for _ in 0..SHORT_LIST {
+                self.number()?;
+                if self.space() != b',' {
+                    return Ok(());
+                }
+                let mut next = *self;
+                next.at += 1;
+                if !matches!(next.space(), b'-' | b'0'..=b'9') {
+                    return Ok(());
+                }
+                *self = next;
             }
-            self.at += ahead;
+            self.at = proven_to(self.bytes, self.at);
         }
     }
 
@@ -330,18 +379,36 @@ impl Cursor<'_> {
     }
 }
 
-/// The kind of value that starts with this byte.
+/// The kind of value that starts with a byte.
 #[inline]
 pub(crate) fn kind(byte: u8) -> Result<Kind, Wrong> {
-    Ok(match byte {
-        b'"' => Kind::String,
-        b'{' => Kind::Object,
-        b'[' => Kind::Array,
-        b'-' | b'0'..=b'9' => Kind::Number,
-        b't' | b'f' => Kind::Bool,
-        b'n' => Kind::Null,
-        _ => return expected(Expected::Value),
-    })
+    match KINDS.get(usize::from(byte)) {
+        Some(Some(kind)) => Ok(*kind),
+        _ => expected(Expected::Value),
+    }
+}
+
+static KINDS: [Option<Kind>; 256] = kinds();
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, bounded by the table"
+)]
+const fn kinds() -> [Option<Kind>; 256] {
+    let mut kinds = [None; 256];
+    kinds[b'"' as usize] = Some(Kind::String);
+    kinds[b'{' as usize] = Some(Kind::Object);
+    kinds[b'[' as usize] = Some(Kind::Array);
+    kinds[b't' as usize] = Some(Kind::Bool);
+    kinds[b'f' as usize] = Some(Kind::Bool);
+    kinds[b'n' as usize] = Some(Kind::Null);
+    kinds[b'-' as usize] = Some(Kind::Number);
+    let mut digit = b'0';
+    while digit <= b'9' {
+        kinds[digit as usize] = Some(Kind::Number);
+        digit += 1;
+    }
+    kinds
 }
 
 /// The four hexadecimal digits at `at`.

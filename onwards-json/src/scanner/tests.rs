@@ -1,4 +1,5 @@
 use super::*;
+use crate::MAX_DEPTH;
 
 #[test]
 fn a_value_left_alone_is_skipped() {
@@ -134,4 +135,75 @@ fn bytes_must_be_utf8() {
         Scanner::new(b"\"\xff\"").map(|_| ()),
         Err(ScanError::NotUtf8 { at: 1 })
     );
+}
+
+/// What `skip_numbers` gives, and where the scanner then stands.
+#[track_caller]
+fn check_numbers(text: &str, expect: Option<&str>) {
+    let mut scanner = Scanner::of(text);
+    assert_eq!(scanner.skip_numbers(), Ok(expect), "{text}");
+    assert_eq!(scanner.position(), expect.map_or(0, str::len), "{text}");
+    let skipped = scanner.position() == 0 && scanner.skip().is_err();
+    assert_eq!(scanner.finish().is_ok(), !skipped, "{text}");
+}
+
+#[test]
+fn lists_of_numbers_are_passed_and_nothing_else() {
+    let long = format!("[{}0.5e-3]", "-0.25,17, 3e5, ".repeat(40));
+    for text in ["[]", "[ ]", "[1]", "[ 1 ,\n-2.5e3\t]", "[0]", &long] {
+        check_numbers(text, Some(text));
+    }
+    let long = long.replace("0.5e-3", "null");
+    let deep = format!("{}1{}", "[".repeat(3), "]".repeat(3));
+    for text in [
+        "1",
+        "{}",
+        "\"a\"",
+        "[null]",
+        "[1,\"2\"]",
+        "[[1]]",
+        "[1,]",
+        "[,1]",
+        "[01]",
+        "[1 2]",
+        "[1",
+        "[1e999]",
+        "[",
+        &long,
+        &deep,
+    ] {
+        check_numbers(text, None);
+    }
+    let mut scanner = Scanner::of("[1]");
+    assert_eq!(scanner.skip_numbers(), Ok(Some("[1]")));
+    assert_eq!(scanner.skip_numbers(), Err(ScanError::OutOfStep { at: 3 }));
+}
+
+#[test]
+fn a_list_of_numbers_counts_as_a_level() -> Result<(), ScanError> {
+    let text = format!("{}1", "[".repeat(MAX_DEPTH as usize + 1));
+    let mut scanner = Scanner::of(&text);
+    for _ in 0..MAX_DEPTH {
+        scanner.enter_array()?;
+        assert!(scanner.next_element()?);
+    }
+    assert_eq!(scanner.skip_numbers(), Ok(None));
+    let at = MAX_DEPTH as usize;
+    assert_eq!(scanner.skip().unwrap_err(), ScanError::TooDeep { at });
+    Ok(())
+}
+
+#[test]
+fn white_space_between_tokens_is_noted() {
+    for (text, spaced) in [
+        (r#"{"a b":[1,"\n c",{"d":null}]}"#, false),
+        (r#"{"a":[1, 2]}"#, true),
+        (r#"{"a":{"b":{} }}"#, true),
+        (" 1", true),
+        ("{\n}", true),
+    ] {
+        let mut scanner = Scanner::of(text);
+        scanner.skip().unwrap();
+        assert_eq!(scanner.spaced(), spaced, "{text}");
+    }
 }

@@ -102,3 +102,20 @@ fn a_scalar_has_no_parts() {
         0
     );
 }
+
+#[test]
+fn whole_numbers_are_those_written_without_fraction_and_exponent() {
+    for (text, whole) in [
+        ("0", true),
+        ("-0", true),
+        ("123456789012345678901234567890", true),
+        ("1.0", false),
+        ("1e3", false),
+        ("-2E+5", false),
+        ("\"1\"", false),
+        ("null", false),
+    ] {
+        let value = Scanner::of(text).skip().unwrap();
+        assert_eq!(value.is_whole(), whole, "{text}");
+    }
+}
