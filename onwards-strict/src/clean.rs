@@ -97,7 +97,7 @@ impl Cleaner {
     /// # Errors
     /// [`Malformed`] if it does not fit; `out` is as before.
     pub fn clean<'t>(&self, body: &'t [u8], out: &mut Vec<u8>) -> Result<Cleaned<'t>, Malformed> {
-        self.pass(self.answer, body, 0, out, Embedded::is_status)
+        self.pass(self.answer, body, Form::Answer, out)
     }
 
     /// Cleans the payload of one event and appends it to `out`, on one line. Any embedded error makes it
@@ -112,52 +112,52 @@ impl Cleaner {
         sequence: u64,
         out: &mut Vec<u8>,
     ) -> Result<Cleaned<'t>, Malformed> {
-        let start = out.len();
-        let cleaned = self.pass(self.chunk, payload, sequence, out, |_| true)?;
-        if has_line_break(payload) {
-            one_line(out, start);
-        }
-        Ok(cleaned)
+        self.pass(self.chunk, payload, Form::Event { sequence }, out)
     }
 
     fn pass<'t>(
         &self,
         node: &'static Node,
         text: &'t [u8],
-        sequence: u64,
+        form: Form,
         out: &mut Vec<u8>,
-        counts: impl Fn(&Embedded<'t>) -> bool,
     ) -> Result<Cleaned<'t>, Malformed> {
         let start = out.len();
         out.reserve(text.len() + 64);
-        let fault = match self.walk(node, text, sequence, out) {
-            Ok((facts, false)) => return Ok(Cleaned::Answer(facts)),
-            Ok((facts, true)) => match errors::embedded(text).filter(counts) {
-                None => return Ok(Cleaned::Answer(facts)),
-                Some(error) => {
-                    out.truncate(start);
-                    return Ok(Cleaned::Error(error));
-                }
-            },
-            Err(fault) => fault,
-        };
-        out.truncate(start);
-        match errors::embedded(text).filter(counts) {
-            Some(error) => Ok(Cleaned::Error(error)),
-            None => Err(Malformed::from(*fault)),
+        let walked = self.walk(node, text, form, out);
+        if let Ok(seen) = &walked {
+            if matches!(form, Form::Event { .. }) && seen.spaced {
+                one_line(out, start);
+            }
+            if !seen.error {
+                return Ok(Cleaned::Answer(seen.facts));
+            }
+        }
+        let error = errors::embedded(text).filter(|error| form.fails_by(error));
+        match (error, walked) {
+            (None, Ok(seen)) => Ok(Cleaned::Answer(seen.facts)),
+            (Some(error), _) => {
+                out.truncate(start);
+                Ok(Cleaned::Error(error))
+            }
+            (None, Err(fault)) => {
+                out.truncate(start);
+                Err(Malformed::from(*fault))
+            }
         }
     }
 
-    /// One pass; the flag says that there is an `error` member to look at.
     fn walk<'t>(
         &self,
         node: &'static Node,
         text: &'t [u8],
-        sequence: u64,
+        form: Form,
         out: &mut Vec<u8>,
-    ) -> Result<(Facts<'t>, bool), Box<Fault>> {
+    ) -> Result<Seen<'t>, Box<Fault>> {
         let mut walk = Walk::new(text, out, &self.fills)?;
-        walk.sequence = sequence;
+        if let Form::Event { sequence } = form {
+            walk.sequence = sequence;
+        }
         walk.run(node)?;
         let event = walk.tag.map(|tag| tag.raw()).filter(|name| is_name(name));
         let facts = Facts {
@@ -166,8 +166,37 @@ impl Cleaner {
             choices: walk.noted(Note::Choices),
             event,
         };
-        Ok((facts, walk.noted(Note::Error)))
+        Ok(Seen {
+            facts,
+            error: walk.noted(Note::Error),
+            spaced: walk.spaced(),
+        })
     }
+}
+
+/// What is cleaned.
+#[derive(Clone, Copy)]
+enum Form {
+    /// A whole answer.
+    Answer,
+    /// The payload of an event, which has to stay on one line.
+    Event { sequence: u64 },
+}
+
+impl Form {
+    /// Whether this error makes an error of what it was found in.
+    fn fails_by(self, error: &Embedded<'_>) -> bool {
+        matches!(self, Self::Event { .. }) || error.is_status()
+    }
+}
+
+/// What one pass saw.
+struct Seen<'t> {
+    facts: Facts<'t>,
+    /// There is an `error` member to look at.
+    error: bool,
+    /// There is white space between tokens.
+    spaced: bool,
 }
 
 fn fills(prefix: &str, context: &Context<'_>) -> Fills {
@@ -203,19 +232,13 @@ fn is_last(event: &str) -> bool {
     )
 }
 
-/// A fold without an early end runs on whole vectors.
-fn has_line_break(text: &[u8]) -> bool {
-    let hit = |byte: &u8| u8::from(*byte == b'\n') | u8::from(*byte == b'\r');
-    text.iter().fold(0, |hits, byte| hits | hit(byte)) != 0
-}
-
 /// Takes line breaks out; in JSON they only stand between tokens.
 fn one_line(out: &mut Vec<u8>, start: usize) {
-    let tail = out.split_off(start);
-    out.extend(
-        tail.into_iter()
-            .filter(|byte| !matches!(byte, b'\n' | b'\r')),
-    );
+    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    if out.iter().skip(start).any(is_break) {
+        let tail = out.split_off(start);
+        out.extend(tail.into_iter().filter(|byte| !is_break(byte)));
+    }
 }
 
 impl From<Fault> for Malformed {

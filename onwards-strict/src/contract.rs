@@ -109,7 +109,7 @@ impl Table {
             if let Node::Dropped | Node::Alias(_) = row.node {
                 continue;
             }
-            let path = format!("{path}{dot}{}", row.name);
+            let path = format!("{path}{dot}{}", row.name.text());
             let (value, missing, null) = (value(row), missing(row), null(row));
             self.out
                 .push_str(&format!("| `{path}` | {value} | {missing} | {null} |\n"));

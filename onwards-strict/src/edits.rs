@@ -24,7 +24,9 @@ impl<'t, 'o> Edits<'t, 'o> {
     /// Writes the text up to a place.
     #[inline]
     pub(crate) fn keep_to(&mut self, to: usize) {
-        if let Some(piece) = self.text.get(self.from..to) {
+        if self.from < to
+            && let Some(piece) = self.text.get(self.from..to)
+        {
             self.out.extend_from_slice(piece);
             self.from = to;
         }

@@ -55,12 +55,14 @@ pub(crate) enum Step {
 }
 
 impl From<ScanError> for Box<Fault> {
+    #[cold]
     fn from(error: ScanError) -> Self {
         Box::new(Fault::Syntax(error))
     }
 }
 
 impl Fault {
+    #[cold]
     pub(crate) fn misfit(wanted: &'static Node, found: Found) -> Box<Self> {
         Box::new(Self::Shape(Misfit {
             steps: Vec::new(),
@@ -69,6 +71,7 @@ impl Fault {
         }))
     }
 
+    #[cold]
     pub(crate) fn at(mut self: Box<Self>, step: Step) -> Box<Self> {
         if let Self::Shape(misfit) = &mut *self {
             misfit.steps.push(step);

@@ -1,11 +1,10 @@
 //! The language of the tables: what a JSON value must be, and what becomes of it.
-
 //!
 //! A table row says which member an object may have, what its value is, what `null` means there and what
 //! is done if it is missing. The same rows serve requests (every rule that edits is absent there, and
 //! unknown members are kept) and answers (unknown members are dropped).
 
-use onwards_json::{Kind, Text};
+use onwards_json::{Key, Kind, Text};
 
 pub(crate) mod chat;
 pub(crate) mod completions;
@@ -70,16 +69,18 @@ pub(crate) struct Shape {
     pub(crate) catalogued: bool,
     /// The members something is done about if they are missing, one bit each.
     pub(crate) wanted: u64,
-    /// The keys of all members, one bit each: most unknown names are told by one look.
-    keys: u64,
+    /// For each [`slot`], the first member in it: most names are told by one look.
+    slots: [u8; SLOTS],
 }
+
+const SLOTS: usize = 64;
+/// No member is in the slot.
+const FREE: u8 = u8::MAX;
 
 /// A row: one member of an object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Member {
-    pub(crate) name: &'static str,
-    /// From 0 to 63, made from the name, to compare before the name.
-    key: u8,
+    pub(crate) name: Key,
     pub(crate) node: &'static Node,
     pub(crate) null: Null,
     pub(crate) absent: Absent,
@@ -158,26 +159,26 @@ impl Shape {
     /// An object whose unknown members are dropped.
     pub(crate) const fn closed(members: &'static [Member]) -> Self {
         assert!(members.len() <= 64, "a shape has at most 64 members");
-        let (mut wanted, mut keys) = (0, 0);
-        let mut index = 0;
-        while index < members.len() {
-            #[expect(
-                clippy::indexing_slicing,
-                reason = "evaluated by the compiler, bounded by the loop"
-            )]
+        let (mut wanted, mut slots) = (0, [FREE; SLOTS]);
+        let mut index = members.len();
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "evaluated by the compiler, bounded by the loop and the number of slots"
+        )]
+        while index > 0 {
+            index -= 1;
             let member = &members[index];
-            keys |= 1 << member.key;
+            slots[slot(member.name.head())] = index as u8;
             if !matches!(member.absent, Absent::Leave) {
                 wanted |= 1 << index;
             }
-            index += 1;
         }
         Self {
             members,
             open: false,
             catalogued: false,
             wanted,
-            keys,
+            slots,
         }
     }
 
@@ -196,51 +197,41 @@ impl Shape {
         }
     }
 
-    /// The row of a member, looked for from `hint` on: most texts follow the order of the table.
-    #[inline]
-    pub(crate) fn find(&self, name: &Text<'_>, hint: usize) -> Option<(usize, &'static Member)> {
-        let raw = name.raw();
-        let wanted = key(raw);
-        if let Some(row) = self.members.get(hint)
-            && row.key == wanted
-            && row.name == raw
-        {
-            return Some((hint, row));
+    /// The row of a member and its place.
+    #[inline(never)]
+    pub(crate) fn find(&self, name: &Text<'_>) -> Option<(usize, &'static Member)> {
+        let head = name.head();
+        let mut index = usize::from(*self.slots.get(slot(head))?);
+        while let Some(row) = self.members.get(index) {
+            if row.name.is(name, head) {
+                return Some((index, row));
+            }
+            index += 1;
         }
-        if self.keys & (1 << wanted) != 0
-            && let Some(found) = self.named(raw, wanted)
-        {
-            return Some(found);
+        if !name.is_escaped() {
+            return None;
         }
-        if raw.bytes().any(|byte| byte == b'\\') {
-            let decoded = name.decoded();
-            return self.named(&decoded, key(&decoded));
-        }
-        None
+        let index = self.row(&name.decoded())?;
+        Some((index, self.members.get(index)?))
     }
 
-    fn named(&self, name: &str, key: u8) -> Option<(usize, &'static Member)> {
-        let fits = |row: &Member| row.key == key && row.name == name;
-        let index = self.members.iter().position(fits)?;
-        self.members.get(index).map(|row| (index, row))
+    /// The place of the row of that name.
+    pub(crate) fn row(&self, name: &str) -> Option<usize> {
+        self.members.iter().position(|row| row.name.text() == name)
     }
 }
 
-/// A small number that most different names do not share.
-const fn key(name: &str) -> u8 {
-    match name.as_bytes() {
-        [] => 0,
-        [first, .., last] => (*first ^ last.rotate_left(3) ^ name.len().to_le_bytes()[0]) & 63,
-        [only] => *only & 63,
-    }
+/// A small number made from the head of a name, which most different names do not share.
+const fn slot(head: u128) -> usize {
+    let folded = (head as u64) ^ ((head >> 64) as u64).rotate_left(29);
+    (folded.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - SLOTS.ilog2())) as usize
 }
 
 impl Member {
     /// A row with no rule: kept if there, `null` included.
     const fn of(name: &'static str, node: &'static Node) -> Self {
         Self {
-            name,
-            key: key(name),
+            name: Key::new(name),
             node,
             null: Null::Keep,
             absent: Absent::Leave,
@@ -299,12 +290,12 @@ pub(crate) const fn always(name: &'static str, node: &'static Node, json: &'stat
 }
 
 impl Node {
-    /// For kinds of numbers: bytes that stand in every valid JSON array that holds anything else.
+    /// For kinds of numbers: the bytes that no number of the kind has, but another number may.
     pub(crate) fn foreign(&self) -> Option<&'static [u8]> {
         match self {
-            Self::Number => Some(b"\"[{tfn"),
-            Self::Integer => Some(b"\"[{tfn.eE"),
-            Self::Unsigned => Some(b"\"[{tfn.eE-"),
+            Self::Number => Some(b""),
+            Self::Integer => Some(b".eE"),
+            Self::Unsigned => Some(b".eE-"),
             _ => None,
         }
     }

@@ -72,39 +72,38 @@ impl<'t, 'o> Walk<'t, 'o> {
         Ok(())
     }
 
+    /// Whether line breaks may stand between tokens.
+    pub(crate) fn spaced(&self) -> bool {
+        self.scanner.spaced()
+    }
+
     pub(crate) fn noted(&self, note: Note) -> bool {
         self.notes & note as u8 != 0
     }
 
     /// Walks the value that is next; its kind is known.
     fn value(&mut self, node: &'static Node, kind: Kind) -> Walked<()> {
-        if let (Node::Text, Kind::String) | (Node::Number, Kind::Number) = (node, kind) {
-            // What most values are.
-            self.scanner.skip()?;
-            return Ok(());
+        match (node, kind) {
+            (Node::Object(shape), Kind::Object) => self.object(shape),
+            (Node::List(item), Kind::Array) => self.list(item),
+            (Node::Tagged(tagged), Kind::Object) => self.tagged(tagged),
+            (Node::Map(item), Kind::Object) => self.map(item),
+            (Node::Choice(nodes), _) => self.choice(node, nodes, kind),
+            (Node::Nullable(inner), _) if kind != Kind::Null => self.value(inner, kind),
+            _ if node.takes(kind) => {
+                let value = self.scanner.skip()?;
+                self.scalar(node, value)
+            }
+            _ => Err(Fault::misfit(node, Found::Value(kind))),
         }
-        if !node.takes(kind) {
-            return Err(Fault::misfit(node, Found::Value(kind)));
-        }
-        match node {
-            Node::Object(shape) => return self.object(shape),
-            Node::List(item) => return self.list(item),
-            Node::Tagged(tagged) => return self.tagged(tagged),
-            Node::Map(item) => return self.map(item),
-            Node::Choice(nodes) => return self.choice(node, nodes, kind),
-            Node::Nullable(inner) if kind != Kind::Null => return self.value(inner, kind),
-            _ => {}
-        }
-        let value = self.scanner.skip()?;
-        self.scalar(node, value)
     }
 
     fn list(&mut self, item: &'static Node) -> Walked<()> {
         if let Some(foreign) = item.foreign() {
-            // Long lists of numbers: past them in one step, then a look for bytes no such list has.
+            // Long lists of numbers are passed in one step.
             let before = self.scanner.clone();
-            let text = self.scanner.skip()?.text();
-            if lacks(text.as_bytes(), foreign) {
+            let numbers = self.scanner.skip_numbers()?;
+            if numbers.is_some_and(|numbers| lacks(numbers.as_bytes(), foreign)) {
                 return Ok(());
             }
             self.scanner = before;

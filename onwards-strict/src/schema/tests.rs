@@ -60,7 +60,7 @@ fn kinds_are_sorted() {
 fn members_are_named_once_and_moved_ones_have_a_place() {
     visit_all(&mut |node| {
         let Node::Object(shape) = node else { return };
-        let names: HashSet<_> = shape.members.iter().map(|row| row.name).collect();
+        let names: HashSet<_> = shape.members.iter().map(|row| row.name.text()).collect();
         assert_eq!(names.len(), shape.members.len(), "{names:?}");
         for row in shape.members {
             if let Node::Alias(target) = row.node {

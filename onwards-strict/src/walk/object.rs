@@ -24,35 +24,54 @@ struct Members {
     alias: Option<(&'static str, Range<usize>)>,
 }
 
+/// Where a member stands, and what it is.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Its name.
+    start: usize,
+    /// Its value.
+    at: usize,
+    kind: Kind,
+}
+
 impl Walk<'_, '_> {
     pub(super) fn object(&mut self, shape: &'static Shape) -> Walked<()> {
         let position = self.position;
         self.scanner.enter_object()?;
         let open = self.scanner.position();
         let mut members = Members::default();
-        let mut hint = 0;
-        while let Some(name) = self.scanner.next_key()? {
-            let start = name.span().start;
+        // Most texts follow the order of the table.
+        let mut next = 0;
+        loop {
+            let expected = shape.members.get(next);
+            let (name, found) = match expected.and_then(|row| self.scanner.pass_key(&row.name)) {
+                Some(name) => (name, expected.map(|row| (next, row))),
+                None => match self.scanner.next_key()? {
+                    Some(name) => (name, shape.find(&name)),
+                    None => break,
+                },
+            };
             let kind = self.scanner.peek()?;
-            let at = self.scanner.position();
-            let kept = match shape.find(&name, hint) {
+            let place = Place {
+                start: name.span().start,
+                at: self.scanner.position(),
+                kind,
+            };
+            let kept = match found {
                 Some((index, row)) => {
-                    hint = index + 1;
+                    next = index + 1;
                     let bit = 1 << index;
                     if members.met & bit != 0 {
-                        let fault = Fault::misfit(row.node, Found::Twice);
-                        return Err(fault.at(Step::Member(row.name)));
+                        return Err(twice(row));
                     }
                     members.met |= bit;
-                    let kept = self.member(row, (start, at, kind), &mut members)?;
-                    if kept {
-                        members.here |= bit;
-                    }
+                    let kept = self.member(row, place, &mut members)?;
+                    members.here |= if kept { bit } else { 0 };
                     kept
                 }
                 None => {
                     if shape.open {
-                        self.settle(start, &mut members);
+                        self.settle(place.start, &mut members);
                     }
                     self.scanner.skip()?;
                     shape.open
@@ -60,21 +79,26 @@ impl Walk<'_, '_> {
             };
             let end = self.scanner.position();
             if shape.catalogued {
-                self.flags
-                    .observe(&name, self.text.get(at..end).unwrap_or_default());
+                let value = self.text.get(place.at..end).unwrap_or_default();
+                self.flags.observe(&name, value);
             }
             match (kept, members.kept_to) {
                 (true, _) => members.kept_to = Some(end),
                 (false, Some(kept_to)) => self.edits.cut(kept_to, end),
-                (false, None) => members.lead = members.lead.or(Some(start)),
+                (false, None) => members.lead = members.lead.or(Some(place.start)),
             }
         }
         let close = self.scanner.position().saturating_sub(1);
         self.settle(close, &mut members);
+        let missing = shape.wanted & !members.here;
+        if missing == 0 && members.alias.is_none() {
+            return Ok(());
+        }
         self.complete(shape, &mut members, open, position)
     }
 
     /// Cuts the dropped members in front of the first kept one.
+    #[inline]
     fn settle(&mut self, to: usize, members: &mut Members) {
         if let Some(lead) = members.lead.take() {
             self.edits.cut(lead, to);
@@ -82,17 +106,51 @@ impl Walk<'_, '_> {
     }
 
     /// Walks a known member's value; whether the member stays.
+    #[inline]
     fn member(
         &mut self,
         row: &'static Member,
-        (start, at, kind): (usize, usize, Kind),
+        place: Place,
         members: &mut Members,
     ) -> Walked<bool> {
-        let drops = match row.node {
-            Node::Dropped | Node::Alias(_) => true,
-            _ => kind == Kind::Null && row.null == Null::Drop,
-        };
-        if drops {
+        match (row.node, place.kind, row.null) {
+            // What most members are.
+            (Node::Text, Kind::String, _) => {
+                self.settle(place.start, members);
+                self.scanner.skip()?;
+                self.note(row, place.at);
+                Ok(true)
+            }
+            (Node::Integer, Kind::Number, _) if !row.soft => {
+                self.settle(place.start, members);
+                if !self.scanner.skip()?.is_whole() {
+                    let fault = Fault::misfit(row.node, Found::Value(Kind::Number));
+                    return Err(fault.at(Step::Member(row.name.text())));
+                }
+                self.note(row, place.at);
+                Ok(true)
+            }
+            (Node::Text, Kind::Null, Null::Keep) => {
+                self.settle(place.start, members);
+                self.scanner.skip()?;
+                Ok(true)
+            }
+            (_, Kind::Null, Null::Drop) => {
+                self.scanner.skip()?;
+                Ok(false)
+            }
+            _ => self.other_member(row, place, members),
+        }
+    }
+
+    #[inline(never)]
+    fn other_member(
+        &mut self,
+        row: &'static Member,
+        Place { start, at, kind }: Place,
+        members: &mut Members,
+    ) -> Walked<bool> {
+        if let Node::Dropped | Node::Alias(_) = row.node {
             let value = self.scanner.skip()?;
             if let (Node::Alias(target), Kind::String) = (row.node, kind) {
                 members.alias = Some((target, value.span()));
@@ -100,8 +158,7 @@ impl Walk<'_, '_> {
             self.note(row, at);
             return Ok(false);
         }
-        let mark = self.edits.mark();
-        let before = (row.soft).then(|| (self.scanner.clone(), members.lead));
+        let before = (row.soft).then(|| (self.scanner.clone(), self.edits.mark(), members.lead));
         self.settle(start, members);
         if kind == Kind::Null && row.null == Null::Keep {
             self.scanner.skip()?;
@@ -112,35 +169,34 @@ impl Walk<'_, '_> {
                 self.note(row, at);
                 Ok(true)
             }
-            (Err(fault), Some((scanner, lead))) if matches!(*fault, Fault::Shape(_)) => {
-                self.edits.rewind(mark);
+            (Err(fault), Some((scanner, mark, lead))) if matches!(*fault, Fault::Shape(_)) => {
                 self.scanner = scanner;
+                self.edits.rewind(mark);
                 members.lead = lead;
                 self.scanner.skip()?;
                 Ok(false)
             }
-            (Err(fault), _) => Err(fault.at(Step::Member(row.name))),
+            (Err(fault), _) => Err(fault.at(Step::Member(row.name.text()))),
         }
     }
 
+    /// Takes note of a value that was passed, if the table asks for it.
+    #[inline]
     fn note(&mut self, row: &Member, at: usize) {
-        if let Some(note) = row.note {
-            let value = self
-                .text
-                .get(at..self.scanner.position())
-                .unwrap_or_default();
+        if let Some(note) = row.note
+            && let Some(value) = self.text.get(at..self.scanner.position())
+        {
             let empty = match value {
                 [b'n' | b'f', ..] => true,
                 [b'[', inner @ .., b']'] => inner.trim_ascii().is_empty(),
                 _ => false,
             };
-            if !empty {
-                self.notes |= note as u8;
-            }
+            self.notes |= if empty { 0 } else { note as u8 };
         }
     }
 
     /// Writes what is missing, or refuses it.
+    #[inline(never)]
     fn complete(
         &mut self,
         shape: &'static Shape,
@@ -179,10 +235,10 @@ impl Walk<'_, '_> {
                 Absent::Leave => continue,
                 Absent::Refuse | Absent::RefuseUnless(_) => {
                     let fault = Fault::misfit(row.node, Found::Nothing);
-                    return Err(fault.at(Step::Member(row.name)));
+                    return Err(fault.at(Step::Member(row.name.text())));
                 }
             };
-            self.insert(row.name, place, &mut first);
+            self.insert(row.name.text(), place, &mut first);
             self.fill(fill, position);
         }
         Ok(())
@@ -217,8 +273,7 @@ impl Walk<'_, '_> {
     }
 }
 
-impl Shape {
-    fn row(&self, name: &str) -> Option<usize> {
-        self.members.iter().position(|row| row.name == name)
-    }
+#[cold]
+fn twice(row: &'static Member) -> Box<Fault> {
+    Fault::misfit(row.node, Found::Twice).at(Step::Member(row.name.text()))
 }

@@ -12,8 +12,8 @@ impl<'t> Walk<'t, '_> {
     /// A value the table describes no further.
     pub(super) fn scalar(&mut self, node: &'static Node, value: Value<'t>) -> Walked<()> {
         let fits = match node {
-            Node::Integer => whole(value.text()),
-            Node::Unsigned => whole(value.text()) && !value.text().starts_with('-'),
+            Node::Integer => value.is_whole(),
+            Node::Unsigned => value.is_whole() && !value.text().starts_with('-'),
             Node::Word(words) => value
                 .as_text()
                 .is_some_and(|text| words.iter().any(|word| text.is(word))),
@@ -85,23 +85,12 @@ const FAILURE_CODES: [&str; 20] = [
     "image_file_not_found",
 ];
 
-/// Whether none of these bytes is inside an array, its brackets aside.
-pub(super) fn lacks(array: &[u8], foreign: &[u8]) -> bool {
-    let [_, inner @ .., _] = array else {
-        return true;
-    };
+/// Whether none of these bytes is in a text.
+pub(super) fn lacks(text: &[u8], foreign: &[u8]) -> bool {
     // A fold without an early end runs on whole vectors.
-    foreign.iter().all(|wrong| {
-        inner
-            .iter()
+    let hits = |wrong: &u8| {
+        text.iter()
             .fold(0, |hits, byte| hits | u8::from(byte == wrong))
-            == 0
-    })
-}
-
-/// Whether a number is written without fraction and exponent.
-fn whole(number: &str) -> bool {
-    number
-        .bytes()
-        .all(|byte| byte == b'-' || byte.is_ascii_digit())
+    };
+    foreign.iter().all(|wrong| hits(wrong) == 0)
 }
