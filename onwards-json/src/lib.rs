@@ -48,6 +48,6 @@ pub use error::{Expected, ScanError};
 pub use key::Key;
 pub use object::{Duplicate, MAX_MEMBERS, Member, Object, object};
 pub use scanner::Scanner;
-pub use string::{Text, quote, quote_into};
+pub use string::{Text, quote, quote_into, string_len};
 pub use value::{Elements, Kind, Members, Value};
 pub use walk::MAX_DEPTH;

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use crate::walk::unit;
+use crate::walk::{Cursor, unit};
 
 /// A string or name inside a valid text, not yet decoded.
 #[derive(Debug, Clone, Copy)]
@@ -147,6 +147,26 @@ fn decode_escape(escape: &str) -> (char, usize) {
         Some(&other) if other.is_ascii() => simple(char::from(other)),
         _ => ('\\', 0),
     }
+}
+
+/// The length of the string that a text begins with, quotes included, if it begins with a valid one; what
+/// follows is not looked at.
+///
+/// ```
+/// assert_eq!(onwards_json::string_len(br#""a\n", "b""#), Some(5));
+/// assert_eq!(onwards_json::string_len(b"5"), None);
+/// ```
+#[must_use]
+pub fn string_len(text: &[u8]) -> Option<usize> {
+    let mut cursor = Cursor {
+        bytes: text,
+        at: 0,
+        spaced: false,
+    };
+    cursor.name().ok()?;
+    let string = text.get(..cursor.at)?;
+    simdutf8::basic::from_utf8(string).ok()?;
+    Some(cursor.at)
 }
 
 /// The JSON string literal that means `text`, quotes included.

@@ -10,7 +10,7 @@
 mod shapes;
 
 use divan::black_box;
-use onwards_strict::{Cleaner, Context, Endpoint, check};
+use onwards_strict::{Cleaner, Context, Endpoint, Stream, check};
 use shapes::{Shape, Work};
 
 fn main() {
@@ -22,6 +22,8 @@ const SHAPES: &[Shape] = &[
         chunk(Endpoint::Chat, VENDOR)
     }),
     shape("chat_chunk_plain", "event", || chunk(Endpoint::Chat, PLAIN)),
+    shape("chat_stream_vendor", "event", || stream(VENDOR)),
+    shape("chat_stream_plain", "event", || stream(PLAIN)),
     shape("responses_event", "event", || {
         chunk(Endpoint::Responses, EVENT)
     }),
@@ -76,6 +78,30 @@ fn chunk(endpoint: Endpoint, payload: &'static str) -> Work {
     Work {
         units: 1,
         bytes: payload.len(),
+        run: Box::new(run),
+    }
+}
+
+/// Cleans the chunks of a stream, which differ in a word.
+fn stream(chunk: &str) -> Work {
+    let mut stream = Stream::new(Cleaner::new(Endpoint::Chat, &CONTEXT));
+    let words = [
+        " a word", " or", " two,", " and", " a\\n", " longer", " one",
+    ];
+    let chunks: Vec<_> = words.map(|word| chunk.replace(" a word", word)).into();
+    let bytes = chunks.iter().map(String::len).sum();
+    let mut out = Vec::with_capacity(1024);
+    let run = move || {
+        for chunk in &chunks {
+            out.clear();
+            let payload = black_box(chunk.as_bytes());
+            stream.clean(payload, 12, &mut out).unwrap();
+        }
+        out.len()
+    };
+    Work {
+        units: words.len(),
+        bytes,
         run: Box::new(run),
     }
 }

@@ -1,6 +1,6 @@
 // The bodies of the fuzz targets, as plain functions: `tests/fuzz.rs` replays the corpus through them.
 
-use onwards_strict::{Cleaned, Cleaner, Context, Endpoint, check, errors};
+use onwards_strict::{Cleaned, Cleaner, Context, Endpoint, Stream, check, errors};
 
 /// Cleaning any bytes: no panic, nothing written on failure, valid JSON on success, and the same again.
 pub(crate) fn answers(data: &[u8]) {
@@ -10,6 +10,10 @@ pub(crate) fn answers(data: &[u8]) {
         created: 7,
         trusted: false,
     };
+    for endpoint in Endpoint::ALL {
+        streams(data, || Cleaner::new(endpoint, &context));
+    }
+    streams(data, || Cleaner::sanitizer(&context));
     let cleaners = Endpoint::ALL.map(|endpoint| Cleaner::new(endpoint, &context));
     for cleaner in cleaners.iter().chain([&Cleaner::sanitizer(&context)]) {
         for chunk in [false, true] {
@@ -49,6 +53,18 @@ pub(crate) fn answers(data: &[u8]) {
             write(&error, &mut out);
             assert!(out.starts_with(b"{\"error\":") && onwards_json::object(&out).is_ok());
         }
+    }
+}
+
+/// A line is a chunk of a stream: it becomes what it becomes alone.
+fn streams(data: &[u8], cleaner: impl Fn() -> Cleaner) {
+    let (alone, mut stream) = (cleaner(), Stream::new(cleaner()));
+    for (sequence, chunk) in (0..).zip(data.split(|byte| *byte == b'\n')) {
+        let (mut expect, mut out) = (Vec::new(), Vec::new());
+        let expected = alone.clean_chunk(chunk, sequence, &mut expect);
+        let cleaned = stream.clean(chunk, sequence, &mut out);
+        assert_eq!(format!("{cleaned:?}"), format!("{expected:?}"));
+        assert_eq!(out, expect);
     }
 }
 

@@ -87,7 +87,7 @@ impl Flags {
     }
 
     /// Looks one member of a request up; `value` is its JSON text.
-    pub(crate) fn observe(&mut self, name: &Text<'_>, value: &[u8]) {
+    pub(crate) fn observe(&mut self, name: Text<'_>, value: &[u8]) {
         let name = name.decoded();
         let found = PARAMETERS
             .iter()
@@ -138,7 +138,7 @@ pub fn flagged(body: &[u8]) -> Flags {
     {
         while let Ok(Some(member)) = scanner.next_member() {
             let text = member.value().text().as_bytes();
-            flags.observe(&member.name_text(), text);
+            flags.observe(member.name_text(), text);
         }
     }
     flags

@@ -2,6 +2,7 @@
 
 use crate::{
     Endpoint,
+    edits::Blank,
     errors::{self, Embedded},
     fault::{Fault, describe},
     schema::{Node, Note},
@@ -40,7 +41,7 @@ pub enum Cleaned<'t> {
 }
 
 /// What the server needs to know of an answer or chunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Facts<'t> {
     /// Whether some choice has a finish reason, or the event is the last of its stream.
@@ -97,7 +98,7 @@ impl Cleaner {
     /// # Errors
     /// [`Malformed`] if it does not fit; `out` is as before.
     pub fn clean<'t>(&self, body: &'t [u8], out: &mut Vec<u8>) -> Result<Cleaned<'t>, Malformed> {
-        self.pass(self.answer, body, Form::Answer, out)
+        self.pass(self.answer, body, Form::Answer, out, None)
     }
 
     /// Cleans the payload of one event and appends it to `out`, on one line. Any embedded error makes it
@@ -112,7 +113,18 @@ impl Cleaner {
         sequence: u64,
         out: &mut Vec<u8>,
     ) -> Result<Cleaned<'t>, Malformed> {
-        self.pass(self.chunk, payload, Form::Event { sequence }, out)
+        self.clean_event(payload, sequence, out, None)
+    }
+
+    /// The same, and notes the blanks: none if the outcome cannot be remembered by them.
+    pub(crate) fn clean_event<'t>(
+        &self,
+        payload: &'t [u8],
+        sequence: u64,
+        out: &mut Vec<u8>,
+        blanks: Option<&mut Vec<Blank>>,
+    ) -> Result<Cleaned<'t>, Malformed> {
+        self.pass(self.chunk, payload, Form::Event { sequence }, out, blanks)
     }
 
     fn pass<'t>(
@@ -121,11 +133,15 @@ impl Cleaner {
         text: &'t [u8],
         form: Form,
         out: &mut Vec<u8>,
+        mut blanks: Option<&mut Vec<Blank>>,
     ) -> Result<Cleaned<'t>, Malformed> {
         let start = out.len();
         out.reserve(text.len() + 64);
-        let walked = self.walk(node, text, form, out);
+        let walked = self.walk(node, text, form, out, blanks.as_deref_mut());
         if let Ok(seen) = &walked {
+            if seen.spaced || seen.error || seen.facts.event.is_some() {
+                blanks.into_iter().for_each(Vec::clear);
+            }
             if matches!(form, Form::Event { .. }) && seen.spaced {
                 one_line(out, start);
             }
@@ -153,8 +169,10 @@ impl Cleaner {
         text: &'t [u8],
         form: Form,
         out: &mut Vec<u8>,
+        blanks: Option<&mut Vec<Blank>>,
     ) -> Result<Seen<'t>, Box<Fault>> {
         let mut walk = Walk::new(text, out, &self.fills)?;
+        walk.edits.blanks = blanks;
         if let Form::Event { sequence } = form {
             walk.sequence = sequence;
         }

@@ -1,12 +1,27 @@
 //! What is written: the text with cuts and insertions, copied in as few pieces as possible.
 
+use std::ops::Range;
+
+/// A string that is kept as it stands, and that nothing else in the output depends on.
+#[derive(Debug, Clone)]
+pub(crate) struct Blank {
+    /// Where it stands in the text, quotes included.
+    pub(crate) text: Range<usize>,
+    /// Where it starts in the output.
+    pub(crate) clean: usize,
+}
+
 /// The output of one pass over a text. Nothing is copied until an edit needs it.
 #[derive(Debug)]
 pub(crate) struct Edits<'t, 'o> {
     text: &'t [u8],
     out: &'o mut Vec<u8>,
+    /// Where the output of the pass starts.
+    start: usize,
     /// Everything before this place is written or cut.
     from: usize,
+    /// Where blanks are noted, if they are to be.
+    pub(crate) blanks: Option<&'o mut Vec<Blank>>,
 }
 
 /// A state of the output to come back to.
@@ -14,11 +29,27 @@ pub(crate) struct Edits<'t, 'o> {
 pub(crate) struct Mark {
     len: usize,
     from: usize,
+    blanks: usize,
 }
 
 impl<'t, 'o> Edits<'t, 'o> {
     pub(crate) fn new(text: &'t [u8], out: &'o mut Vec<u8>) -> Self {
-        Self { text, out, from: 0 }
+        Self {
+            text,
+            start: out.len(),
+            out,
+            from: 0,
+            blanks: None,
+        }
+    }
+
+    /// Notes a blank. It stands behind all edits so far.
+    #[inline]
+    pub(crate) fn blank(&mut self, text: Range<usize>) {
+        if let Some(blanks) = &mut self.blanks {
+            let clean = (self.out.len() - self.start) + (text.start - self.from);
+            blanks.push(Blank { text, clean });
+        }
     }
 
     /// Writes the text up to a place.
@@ -65,11 +96,15 @@ impl<'t, 'o> Edits<'t, 'o> {
         Mark {
             len: self.out.len(),
             from: self.from,
+            blanks: self.blanks.as_ref().map_or(0, |blanks| blanks.len()),
         }
     }
 
     pub(crate) fn rewind(&mut self, mark: Mark) {
         self.out.truncate(mark.len);
         self.from = mark.from;
+        if let Some(blanks) = &mut self.blanks {
+            blanks.truncate(mark.blanks);
+        }
     }
 }

@@ -48,6 +48,7 @@ mod endpoint;
 pub mod errors;
 mod fault;
 mod schema;
+mod stream;
 mod walk;
 
 pub use check::{Checked, Defect, DefectKind, check};
@@ -55,3 +56,4 @@ pub use clean::{Cleaned, Cleaner, Context, Facts, Malformed};
 pub use contract::contract_table;
 pub use endpoint::Endpoint;
 pub use fault::Found;
+pub use stream::Stream;

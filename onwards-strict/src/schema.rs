@@ -71,6 +71,8 @@ pub(crate) struct Shape {
     pub(crate) wanted: u64,
     /// For each [`slot`], the first member in it: most names are told by one look.
     slots: [u8; SLOTS],
+    /// For each member the next one in its slot.
+    behind: [u8; SLOTS],
 }
 
 const SLOTS: usize = 64;
@@ -159,7 +161,7 @@ impl Shape {
     /// An object whose unknown members are dropped.
     pub(crate) const fn closed(members: &'static [Member]) -> Self {
         assert!(members.len() <= 64, "a shape has at most 64 members");
-        let (mut wanted, mut slots) = (0, [FREE; SLOTS]);
+        let (mut wanted, mut slots, mut behind) = (0, [FREE; SLOTS], [FREE; SLOTS]);
         let mut index = members.len();
         #[expect(
             clippy::indexing_slicing,
@@ -168,7 +170,9 @@ impl Shape {
         while index > 0 {
             index -= 1;
             let member = &members[index];
-            slots[slot(member.name.head())] = index as u8;
+            let slot = slot(member.name.head());
+            behind[index] = slots[slot];
+            slots[slot] = index as u8;
             if !matches!(member.absent, Absent::Leave) {
                 wanted |= 1 << index;
             }
@@ -179,6 +183,7 @@ impl Shape {
             catalogued: false,
             wanted,
             slots,
+            behind,
         }
     }
 
@@ -199,14 +204,14 @@ impl Shape {
 
     /// The row of a member and its place.
     #[inline(never)]
-    pub(crate) fn find(&self, name: &Text<'_>) -> Option<(usize, &'static Member)> {
+    pub(crate) fn find(&self, name: Text<'_>) -> Option<(usize, &'static Member)> {
         let head = name.head();
         let mut index = usize::from(*self.slots.get(slot(head))?);
         while let Some(row) = self.members.get(index) {
-            if row.name.is(name, head) {
+            if row.name.is(&name, head) {
                 return Some((index, row));
             }
-            index += 1;
+            index = usize::from(*self.behind.get(index)?);
         }
         if !name.is_escaped() {
             return None;

@@ -152,6 +152,14 @@ impl<'t, 'o> Walk<'t, 'o> {
     }
 
     fn tagged(&mut self, tagged: &'static Tagged) -> Walked<()> {
+        // The shape depends on the tag, so that no string in here is a blank.
+        let blanks = self.edits.blanks.take();
+        let walked = self.told_apart(tagged);
+        self.edits.blanks = blanks;
+        walked
+    }
+
+    fn told_apart(&mut self, tagged: &'static Tagged) -> Walked<()> {
         let mut ahead = self.scanner.clone();
         ahead.enter_object()?;
         let mut names_met = 0_u64;

@@ -46,3 +46,25 @@ fn quoting() {
         "\"日本語 and a long tail of plain text\"",
     );
 }
+
+#[test]
+fn the_string_at_the_start_is_measured() {
+    for (text, len) in [
+        (&b"\"\""[..], Some(2)),
+        (b"\"a\":1", Some(3)),
+        (b"\"\\\"\\u00e9\"x", Some(10)),
+        ("\"é😀\"".as_bytes(), Some(8)),
+        (b"\"a\"\xff", Some(3)),
+        (b"\"\xff\"", None),
+        (b"\"\xc3\"\xa9", None),
+        (b"\"a\n\"", None),
+        (b"\"\\x\"", None),
+        (b"\"\\ud800\"", None),
+        (b"\"a", None),
+        (b" \"a\"", None),
+        (b"", None),
+        (b"1", None),
+    ] {
+        assert_eq!(string_len(text), len, "{text:?}");
+    }
+}

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use onwards_json::object;
 use onwards_sse::{Event, Rewrite};
-use onwards_strict::{Cleaned, Cleaner, Endpoint, Facts, errors::Embedded};
+use onwards_strict::{Cleaned, Cleaner, Endpoint, Facts, Stream, errors::Embedded};
 
 use super::Contract;
 use super::id::AnswerId;
@@ -12,7 +12,7 @@ use super::id::AnswerId;
 /// Cleans the events of one stream.
 #[derive(Debug)]
 pub(crate) struct Rewriter {
-    cleaner: Cleaner,
+    cleaner: Stream,
     /// Errors are shown as the provider wrote them.
     verbatim: bool,
     /// Comments keep the connection alive as bare ones, and an end that nothing announced is an error.
@@ -70,7 +70,7 @@ impl Rewriter {
     /// For a strict client.
     pub(super) fn strict(cleaner: Cleaner, contract: &Contract, trusted: bool) -> Self {
         Self {
-            cleaner,
+            cleaner: Stream::new(cleaner),
             verbatim: trusted,
             strict: true,
             marks_end: contract.endpoint != Endpoint::Responses,
@@ -85,7 +85,7 @@ impl Rewriter {
     /// For a sanitised provider outside strict mode.
     pub(super) fn sanitized(cleaner: Cleaner) -> Self {
         Self {
-            cleaner,
+            cleaner: Stream::new(cleaner),
             verbatim: true,
             strict: false,
             marks_end: true,
@@ -190,7 +190,7 @@ impl Rewrite for Rewriter {
         let before = out.len();
         out.extend_from_slice(b"data: ");
         let start = out.len();
-        match self.cleaner.clean_chunk(&data, self.sequence, out) {
+        match self.cleaner.clean(&data, self.sequence, out) {
             Ok(Cleaned::Answer(facts)) => {
                 self.sequence += 1;
                 self.seen.data = true;

@@ -47,7 +47,7 @@ impl Walk<'_, '_> {
             let (name, found) = match expected.and_then(|row| self.scanner.pass_key(&row.name)) {
                 Some(name) => (name, expected.map(|row| (next, row))),
                 None => match self.scanner.next_key()? {
-                    Some(name) => (name, shape.find(&name)),
+                    Some(name) => (name, shape.find(name)),
                     None => break,
                 },
             };
@@ -80,7 +80,7 @@ impl Walk<'_, '_> {
             let end = self.scanner.position();
             if shape.catalogued {
                 let value = self.text.get(place.at..end).unwrap_or_default();
-                self.flags.observe(&name, value);
+                self.flags.observe(name, value);
             }
             match (kept, members.kept_to) {
                 (true, _) => members.kept_to = Some(end),
@@ -118,6 +118,7 @@ impl Walk<'_, '_> {
             (Node::Text, Kind::String, _) => {
                 self.settle(place.start, members);
                 self.scanner.skip()?;
+                self.edits.blank(place.at..self.scanner.position());
                 self.note(row, place.at);
                 Ok(true)
             }
