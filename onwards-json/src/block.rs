@@ -9,6 +9,8 @@ use wide::u8x16;
 pub(crate) const BLOCK: usize = 16;
 /// Blocks a long run is first tested by: only whether anything stops it.
 const LONG: usize = 64;
+/// So much is looked at block by block before a run is taken for a long one: lines of prose are not.
+const MEDIUM: usize = 128;
 
 /// The first index from `at` on whose byte is a quote, a backslash or a control character below 0x20;
 /// the length of `bytes` if there is none.
@@ -26,7 +28,7 @@ pub(crate) fn plain_end(bytes: &[u8], at: usize) -> usize {
 #[inline(never)]
 pub(crate) fn long_plain_end(bytes: &[u8], mut at: usize) -> usize {
     loop {
-        for _ in 0..LONG / BLOCK {
+        for _ in 0..MEDIUM / BLOCK {
             let Some(block) = block(bytes, at) else {
                 return tail(bytes, at, stops);
             };

@@ -139,7 +139,7 @@ impl Cleaner {
         out.reserve(text.len() + 64);
         let walked = self.walk(node, text, form, out, blanks.as_deref_mut());
         if let Ok(seen) = &walked {
-            if seen.spaced || seen.error || seen.facts.event.is_some() {
+            if seen.spaced || seen.facts.event.is_some() {
                 blanks.into_iter().for_each(Vec::clear);
             }
             if matches!(form, Form::Event { .. }) && seen.spaced {

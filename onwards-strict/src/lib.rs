@@ -32,6 +32,7 @@
 //! # Invariants
 //!
 //! - One pass, no value tree: kept pieces are copied as they stand, so numbers keep their digits.
+//! - What a [`Stream`] makes of a chunk is what its cleaner makes of it alone (`src/stream/tests.rs`).
 //! - What fails leaves the output as it was. No message quotes a value of a request or an answer.
 //! - A valid OpenAI answer loses nothing but nulls the tables drop; cleaning twice changes nothing.
 //! - Unknown kinds of Responses items, tools and events are kept whole and are no failure.
