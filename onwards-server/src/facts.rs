@@ -217,6 +217,8 @@ impl Facts {
             | Refusal::Unavailable
             | Refusal::Malformed
             | Refusal::UpstreamLimited { .. } => Some(Failure::RetriesExhausted),
+            // What a provider answered could not be shown; without an attempt it is a defect of the gateway.
+            Refusal::Internal if self.attempts > 0 => Some(Failure::RetriesExhausted),
             Refusal::NoProviders => Some(Failure::NoProviders),
             Refusal::AllAtCapacity => Some(Failure::AllAtCapacity),
             _ => None,

@@ -1,6 +1,6 @@
 //! The series of one pool: first tokens, and the two controllers that share requests between its providers.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use prometheus::{
     Gauge, GaugeVec, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
@@ -146,16 +146,36 @@ impl Families {
     pub(super) fn of(&self, model: &str, pool: &str) -> PoolSeries {
         PoolSeries {
             families: self.clone(),
+            cells: Arc::default(),
             model: model.to_owned(),
             pool: pool.to_owned(),
         }
     }
 }
 
+/// The series of a pool that have been touched: what a request touches again is found by its place.
+#[derive(Debug, Default)]
+struct Cells {
+    share: OnceLock<Gauge>,
+    active: OnceLock<IntGauge>,
+    window_samples: OnceLock<IntGauge>,
+    window_breach_rate: OnceLock<Gauge>,
+    in_flight: OnceLock<IntGauge>,
+    unknown: OnceLock<IntCounter>,
+    affinity_share: OnceLock<Gauge>,
+    conversations_active: OnceLock<IntGauge>,
+    conversations_admitted: OnceLock<IntGauge>,
+    first_token: [OnceLock<Histogram>; Role::ALL.len()],
+    breaches: [OnceLock<IntCounter>; Role::ALL.len()],
+    adjustments: [OnceLock<IntCounter>; Direction::ALL.len()],
+    affinity_routed: [OnceLock<IntCounter>; Role::ALL.len()],
+}
+
 /// The series of one pool of one alias. A series appears when first touched, so a pool without controllers has none.
 #[derive(Debug, Clone)]
 pub struct PoolSeries {
     families: Families,
+    cells: Arc<Cells>,
     model: String,
     pool: String,
 }
@@ -170,56 +190,86 @@ impl PoolSeries {
     }
 
     /// Seconds from the start of an attempt to its first data frame.
-    pub fn first_token(&self, role: Role) -> Histogram {
-        self.families
-            .first_token
-            .with_label_values(&self.with(role.label()))
+    pub fn first_token(&self, role: Role) -> &Histogram {
+        let Cells {
+            first_token: [first, second],
+            ..
+        } = &*self.cells;
+        let cell = if role as usize == 0 { first } else { second };
+        cell.get_or_init(|| {
+            let labels = self.with(role.label());
+            self.families.first_token.with_label_values(&labels)
+        })
     }
 
     /// Attempts whose deadline for the first data frame passed.
-    pub fn first_token_breaches(&self, role: Role) -> IntCounter {
-        self.families
-            .breaches
-            .with_label_values(&self.with(role.label()))
+    pub fn first_token_breaches(&self, role: Role) -> &IntCounter {
+        let Cells {
+            breaches: [first, second],
+            ..
+        } = &*self.cells;
+        let cell = if role as usize == 0 { first } else { second };
+        cell.get_or_init(|| {
+            let labels = self.with(role.label());
+            self.families.breaches.with_label_values(&labels)
+        })
     }
 
     /// The preferred provider's share, 0 to 1.
-    pub fn share(&self) -> Gauge {
-        self.families.share.with_label_values(&self.at())
+    pub fn share(&self) -> &Gauge {
+        let make = || self.families.share.with_label_values(&self.at());
+        self.cells.share.get_or_init(make)
     }
 
     /// Changes of the share in one direction.
-    pub fn share_adjustments(&self, direction: Direction) -> IntCounter {
-        self.families
-            .adjustments
-            .with_label_values(&self.with(direction.label()))
+    pub fn share_adjustments(&self, direction: Direction) -> &IntCounter {
+        let Cells {
+            adjustments: [first, second],
+            ..
+        } = &*self.cells;
+        let cell = if direction as usize == 0 {
+            first
+        } else {
+            second
+        };
+        cell.get_or_init(|| {
+            let labels = self.with(direction.label());
+            self.families.adjustments.with_label_values(&labels)
+        })
     }
 
     /// 1 while the load-aware controller runs, 0 while it is parked or retired.
-    pub fn aimd_active(&self) -> IntGauge {
-        self.families.active.with_label_values(&self.at())
+    pub fn aimd_active(&self) -> &IntGauge {
+        let make = || self.families.active.with_label_values(&self.at());
+        self.cells.active.get_or_init(make)
     }
 
     /// Outcomes in the controller's window.
-    pub fn aimd_window_samples(&self) -> IntGauge {
-        self.families.window_samples.with_label_values(&self.at())
+    pub fn aimd_window_samples(&self) -> &IntGauge {
+        let make = || self.families.window_samples.with_label_values(&self.at());
+        self.cells.window_samples.get_or_init(make)
     }
 
     /// The part of the window that breached, 0 to 1.
-    pub fn aimd_window_breach_rate(&self) -> Gauge {
-        self.families
-            .window_breach_rate
-            .with_label_values(&self.at())
+    pub fn aimd_window_breach_rate(&self) -> &Gauge {
+        let make = || {
+            self.families
+                .window_breach_rate
+                .with_label_values(&self.at())
+        };
+        self.cells.window_breach_rate.get_or_init(make)
     }
 
     /// Attempts observed and not finished.
-    pub fn aimd_in_flight(&self) -> IntGauge {
-        self.families.in_flight.with_label_values(&self.at())
+    pub fn aimd_in_flight(&self) -> &IntGauge {
+        let make = || self.families.in_flight.with_label_values(&self.at());
+        self.cells.in_flight.get_or_init(make)
     }
 
     /// Attempts that told the controller nothing.
-    pub fn aimd_unknown(&self) -> IntCounter {
-        self.families.unknown.with_label_values(&self.at())
+    pub fn aimd_unknown(&self) -> &IntCounter {
+        let make = || self.families.unknown.with_label_values(&self.at());
+        self.cells.unknown.get_or_init(make)
     }
 
     /// Attempts counted as breaches by their status; the configured overload statuses bound the label.
@@ -230,28 +280,41 @@ impl PoolSeries {
     }
 
     /// The preferred provider's share of conversations, 0 to 1.
-    pub fn affinity_share(&self) -> Gauge {
-        self.families.affinity_share.with_label_values(&self.at())
+    pub fn affinity_share(&self) -> &Gauge {
+        let make = || self.families.affinity_share.with_label_values(&self.at());
+        self.cells.affinity_share.get_or_init(make)
     }
 
     /// Conversations seen lately.
-    pub fn affinity_active_conversations(&self) -> IntGauge {
-        self.families
-            .conversations_active
-            .with_label_values(&self.at())
+    pub fn affinity_active_conversations(&self) -> &IntGauge {
+        let make = || {
+            self.families
+                .conversations_active
+                .with_label_values(&self.at())
+        };
+        self.cells.conversations_active.get_or_init(make)
     }
 
     /// Conversations that stay with the preferred provider.
-    pub fn affinity_admitted_conversations(&self) -> IntGauge {
-        self.families
-            .conversations_admitted
-            .with_label_values(&self.at())
+    pub fn affinity_admitted_conversations(&self) -> &IntGauge {
+        let make = || {
+            self.families
+                .conversations_admitted
+                .with_label_values(&self.at())
+        };
+        self.cells.conversations_admitted.get_or_init(make)
     }
 
     /// Requests routed by affinity to one side.
-    pub fn affinity_routed(&self, side: Role) -> IntCounter {
-        self.families
-            .affinity_routed
-            .with_label_values(&self.with(side.label()))
+    pub fn affinity_routed(&self, side: Role) -> &IntCounter {
+        let Cells {
+            affinity_routed: [first, second],
+            ..
+        } = &*self.cells;
+        let cell = if side as usize == 0 { first } else { second };
+        cell.get_or_init(|| {
+            let labels = self.with(side.label());
+            self.families.affinity_routed.with_label_values(&labels)
+        })
     }
 }

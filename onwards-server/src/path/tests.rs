@@ -609,7 +609,8 @@ async fn a_stalled_first_token_leads_on_while_somebody_is_left() {
         .house
         .metrics()
         .pool("m", "default")
-        .first_token_breaches(crate::metrics::Role::Preferred);
+        .first_token_breaches(crate::metrics::Role::Preferred)
+        .clone();
     assert_eq!(breaches.get(), 1);
     // Nobody retries for a client that does not stream, or whose traffic is dispatched.
     let exempt = timed.replace(r#"{"targets""#, r#"{"exempt_header":"x-batch","targets""#);

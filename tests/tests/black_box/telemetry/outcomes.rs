@@ -100,6 +100,24 @@ async fn an_event_that_grows_beyond_the_limit_is_an_overflow() {
 }
 
 #[tokio::test]
+async fn an_answer_that_cannot_be_shown_is_a_failure_of_the_upstream() {
+    let up = Upstream::start().await;
+    let gateway = Gateway::serve(json!({"m": {"url": up.url(), "sanitize_response": true}})).await;
+    up.reply(Reply::new(200, &[], "no JSON"));
+    assert_eq!(gateway.send(Request::chat()).await.status, 500);
+    let labels = [
+        ("model", "m"),
+        ("reason", "retries_exhausted"),
+        ("status", "200"),
+    ];
+    let failed = gateway
+        .metrics()
+        .await
+        .count("onwards_upstream_failed_total", &labels);
+    assert!((failed - 1.0).abs() < 1e-9, "{failed}");
+}
+
+#[tokio::test]
 async fn what_the_gateway_answers_itself_is_no_answer_of_a_provider() {
     let up = Upstream::start().await;
     let gateway = launch(false, &up).start().await;
