@@ -13,7 +13,7 @@
 //! * **Leaving** is the drop of the guard, which cannot wait: an implementer with a remote store
 //!   hands the release to a task of its own and lets entries expire, for processes that die.
 //! * **Store unreachable**: the implementer answers [`Admission::Uncounted`] to stay open or
-//!   [`Admission::Refused`] to stay closed.
+//!   [`Admission::Unavailable`] to stay closed.
 
 use std::fmt;
 use std::pin::Pin;
@@ -50,6 +50,8 @@ pub enum Admission {
     Uncounted,
     /// The limit is reached.
     Refused,
+    /// The count cannot be asked, and nobody is let through without it.
+    Unavailable,
 }
 
 impl fmt::Debug for Admission {
@@ -58,6 +60,7 @@ impl fmt::Debug for Admission {
             Self::Counted(_) => "Counted",
             Self::Uncounted => "Uncounted",
             Self::Refused => "Refused",
+            Self::Unavailable => "Unavailable",
         })
     }
 }

@@ -8,7 +8,7 @@
 //! * the count of running requests per (scope, alias), as an [`onwards_limits::Counter`], by leases that run out when a
 //!   gateway dies;
 //! * [`SharedState::take`]: one token from each of several buckets, or from none, with the rules of
-//!   [`onwards_limits::Bucket`];
+//!   [`onwards_limits::Bucket`]; and [`SharedState::admit`], both at once;
 //! * the connection: one, re-used, found again after a failure, and the choice of what happens without it.
 //!
 //! **Does not own** what a limit is called in a file, who it applies to, what a refused caller is told, metrics and log
@@ -63,13 +63,14 @@
 //!   the next renewal ([`Event::LeaseLost`]).
 //! * A lowered burst takes tokens away here (spent stays spent), where a local bucket keeps its level up to the new
 //!   burst: gateways reload one after the other, and with the local rule each change of mind would mint tokens.
-//! * One primary, or a proxy that looks like one. Keys carry tags that keep each script's keys in one slot of a
-//!   cluster, but redirects are not followed.
+//! * One primary, or a proxy that looks like one. Keys carry tags that keep the keys of a count and those of buckets in one
+//!   slot of a cluster each, but redirects are not followed, and [`SharedState::admit`] with both needs them on one server.
 //!
 //! # Features
 //!
 //! `tls`: addresses with `rediss://`, by rustls with ring and the system's certificates.
 
+mod admit;
 mod core;
 mod keeper;
 mod keys;
@@ -79,8 +80,10 @@ mod observer;
 mod rates;
 mod script;
 mod settings;
+mod slot;
 mod state;
 
+pub use admit::{Admitted, NotAdmitted, Place};
 pub use observer::{Event, Observer, Reason};
 pub use rates::Limit;
 pub use settings::{Settings, SettingsError, WhenAway};

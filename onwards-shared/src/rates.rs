@@ -30,13 +30,18 @@ pub(crate) struct Decision {
 /// The call for one token from each.
 pub(crate) fn taking(script: &Script, keys: &[String], limits: &[Limit<'_>]) -> Cmd {
     let mut command = call(script, keys);
+    with_rates(&mut command, limits);
+    command
+}
+
+/// Adds the arguments that say how fast each bucket fills and what it holds.
+pub(crate) fn with_rates(command: &mut Cmd, limits: &[Limit<'_>]) {
     for limit in limits {
         // Written so that it reads back as the same number.
         command
             .arg(format!("{:?}", limit.rate.per_second()))
             .arg(limit.rate.burst());
     }
-    command
 }
 
 /// Reads the script's answer; none if it has another shape.

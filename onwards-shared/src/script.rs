@@ -19,12 +19,13 @@ impl Script {
     }
 }
 
-/// The four scripts and the name this process goes by in the store.
+/// The scripts and the name this process goes by in the store.
 #[derive(Debug)]
 pub(crate) struct Scripts {
     pub(crate) enter: Script,
     pub(crate) renew: Script,
     pub(crate) take: Script,
+    pub(crate) admit: Script,
     pub(crate) give_back: Script,
     instance: String,
 }
@@ -38,7 +39,14 @@ impl Scripts {
         Self {
             enter: Script::new(include_str!("scripts/enter.lua")),
             renew: Script::new(include_str!("scripts/renew.lua")),
-            take: Script::new(include_str!("scripts/take.lua")),
+            take: Script::new(concat!(
+                include_str!("scripts/rates.lua"),
+                include_str!("scripts/take.lua")
+            )),
+            admit: Script::new(concat!(
+                include_str!("scripts/rates.lua"),
+                include_str!("scripts/admit.lua")
+            )),
             give_back: Script::new(include_str!("scripts/give_back.lua")),
             instance,
         }
@@ -59,7 +67,13 @@ impl Scripts {
     /// Enters and releases a slot under a key nobody else looks at, and sees to it that all scripts are there.
     pub(crate) fn probing(&self, key: &str) -> Pipeline {
         let mut pipeline = redis::pipe();
-        for script in [&self.enter, &self.renew, &self.take, &self.give_back] {
+        for script in [
+            &self.enter,
+            &self.renew,
+            &self.take,
+            &self.admit,
+            &self.give_back,
+        ] {
             pipeline.add_command(load(script));
         }
         pipeline

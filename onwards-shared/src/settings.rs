@@ -100,6 +100,15 @@ impl Settings {
         }
     }
 
+    /// Whether these can be used; connects to nothing and needs no runtime.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`SharedState::connect`](crate::SharedState::connect).
+    pub fn check(&self) -> Result<(), SettingsError> {
+        self.client().map(drop)
+    }
+
     /// Checks everything and prepares the client; connects to nothing.
     pub(crate) fn client(&self) -> Result<Client, SettingsError> {
         if self.prefix.is_empty() || self.prefix.len() > 64 || self.prefix.contains(['{', '}']) {

@@ -5,25 +5,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use onwards_limits::{Admission, Counter, Entering, Gauge, Refused};
-use redis::Value;
 use thiserror::Error;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::core::{Core, Unanswered};
+use crate::admit::{Admitted, NotAdmitted, Place};
+use crate::core::Core;
 use crate::keeper::{self, Note};
-use crate::leases::{Known, Number};
 use crate::observer::{Event, Observer};
-use crate::rates::{Decision, Limit, decision, taking};
-use crate::settings::{Settings, SettingsError, WhenAway};
+use crate::rates::Limit;
+use crate::settings::{Settings, SettingsError};
 
 /// Running requests and request rates shared by all gateways with the same store and prefix. A handle: clones are the
 /// same. Requires a tokio runtime; the background task ends with the last handle, guard and [`Taken`].
 #[derive(Clone)]
 pub struct SharedState {
-    desk: Arc<Desk>,
+    pub(crate) desk: Arc<Desk>,
 }
 
 /// Tokens taken, one from each bucket. Dropping it keeps them spent.
@@ -86,35 +85,12 @@ impl SharedState {
     /// [`NotTaken::Empty`] with the longest wait among the empty buckets; [`NotTaken::Away`] without the store, if the
     /// settings say so.
     pub async fn take(&self, limits: &[Limit<'_>]) -> Result<Taken, NotTaken> {
-        let core = &self.desk.core;
-        let keys: Vec<String> = limits
-            .iter()
-            .map(|limit| core.keys.rate(limit.name))
-            .collect();
-        if limits.is_empty() {
-            return Ok(self.taken(keys, true, Vec::new()));
-        }
-        let command = taking(&core.scripts.take, &keys, limits);
-        let answer = core.ask(&core.scripts.take, &command).await;
-        if let Some(Decision { refused, gauges }) =
-            answer.ok().and_then(|answer| decision(&answer, limits))
-        {
-            return match refused {
-                None => Ok(self.taken(keys, false, gauges)),
-                Some(refused) => Err(NotTaken::Empty { refused, gauges }),
-            };
-        }
-        if core.settings.when_away == WhenAway::Refuse {
-            core.observer.event(&Event::Alone { admitted: false });
-            return Err(NotTaken::Away);
-        }
-        let Decision { refused, gauges } = core.rates.take(&keys, limits);
-        core.observer.event(&Event::Alone {
-            admitted: refused.is_none(),
-        });
-        match refused {
-            None => Ok(self.taken(keys, true, gauges)),
-            Some(refused) => Err(NotTaken::Empty { refused, gauges }),
+        match self.admit(None, limits).await {
+            Ok(admitted) => Ok(admitted
+                .taken
+                .unwrap_or_else(|| self.taken(Vec::new(), true, Vec::new()))),
+            Err(NotAdmitted::Empty { refused, gauges }) => Err(NotTaken::Empty { refused, gauges }),
+            Err(_) => Err(NotTaken::Away),
         }
     }
 
@@ -155,7 +131,7 @@ impl SharedState {
         matches!(timeout(within, settled).await, Ok(Some(())))
     }
 
-    fn taken(&self, keys: Vec<String>, alone: bool, gauges: Vec<Gauge>) -> Taken {
+    pub(crate) fn taken(&self, keys: Vec<String>, alone: bool, gauges: Vec<Gauge>) -> Taken {
         Taken {
             desk: Arc::clone(&self.desk),
             keys,
@@ -167,7 +143,21 @@ impl SharedState {
 
 impl Counter for SharedState {
     fn enter<'a>(&'a self, scope: &'a str, alias: &'a str, limit: u32) -> Entering<'a> {
-        Box::pin(self.desk.enter(scope, alias, limit))
+        let place = Place {
+            scope,
+            alias,
+            limit,
+        };
+        Box::pin(async move {
+            match self.admit(Some(place), &[]).await {
+                Ok(Admitted {
+                    place: Some(guard), ..
+                }) => Admission::Counted(guard),
+                Ok(_) => Admission::Uncounted,
+                Err(NotAdmitted::Away) => Admission::Unavailable,
+                Err(_) => Admission::Refused,
+            }
+        })
     }
 }
 
@@ -189,123 +179,19 @@ impl Taken {
 }
 
 /// What handles and guards share. The background task does not hold it, and ends with it.
-struct Desk {
-    core: Arc<Core>,
+pub(crate) struct Desk {
+    pub(crate) core: Arc<Core>,
     queue: mpsc::Sender<Note>,
     _alive: watch::Sender<()>,
     _task: JoinHandle<()>,
 }
 
 impl Desk {
-    async fn enter(self: &Arc<Self>, scope: &str, alias: &str, limit: u32) -> Admission {
-        let core = &self.core;
-        if limit == 0 {
-            return Admission::Refused;
-        }
-        let key: Arc<str> = core.keys.running(scope, alias).into();
-        // All slots held here are also counted there, so there is no room either.
-        if core.leases.count(&key) >= limit as usize {
-            return Admission::Refused;
-        }
-        let number = core.number();
-        // From here on a dropped call may leave a slot behind, which this releases.
-        let mut slot = Slot {
-            desk: Arc::clone(self),
-            key,
-            number,
-            state: State::Asked,
-        };
-        let lease = core.settings.lease_millis();
-        let command = core.scripts.entering(&slot.key, number, limit, lease);
-        match core.ask(&core.scripts.enter, &command).await {
-            Ok(Value::Int(1)) => {
-                slot.hold(Known::Yes, None);
-                Admission::Counted(Box::new(slot))
-            }
-            Ok(_) => {
-                slot.state = State::Free;
-                Admission::Refused
-            }
-            Err(unanswered) => slot.alone(unanswered, limit),
-        }
-    }
-
     /// Queues a note; a full queue is said and left at that.
-    fn note(&self, note: Note) {
+    pub(crate) fn note(&self, note: Note) {
         // A closed queue is a runtime that is gone, and nobody is left to tell.
         if let Err(mpsc::error::TrySendError::Full(_)) = self.queue.try_send(note) {
             self.core.observer.event(&Event::Unsent);
-        }
-    }
-}
-
-/// A slot on its way in, held, or refused; its drop frees it.
-struct Slot {
-    desk: Arc<Desk>,
-    key: Arc<str>,
-    number: Number,
-    state: State,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// The store may have it.
-    Asked,
-    /// Held and noted.
-    Held,
-    /// The store does not have it.
-    Free,
-}
-
-impl Slot {
-    /// Notes the slot; false if this process alone is at the limit.
-    fn hold(&mut self, known: Known, limit: Option<u32>) -> bool {
-        let held = self
-            .desk
-            .core
-            .leases
-            .enter(&self.key, self.number, known, limit);
-        if held {
-            self.state = State::Held;
-        }
-        held
-    }
-
-    /// Decides without the store.
-    fn alone(mut self, unanswered: Unanswered, limit: u32) -> Admission {
-        let known = match unanswered {
-            Unanswered::Unsent => {
-                self.state = State::Free;
-                Known::No
-            }
-            Unanswered::Sent => Known::Perhaps,
-        };
-        let core = Arc::clone(&self.desk.core);
-        let admitted = core.settings.when_away == WhenAway::Admit && self.hold(known, Some(limit));
-        core.observer.event(&Event::Alone { admitted });
-        if admitted {
-            Admission::Counted(Box::new(self))
-        } else {
-            Admission::Refused
-        }
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        let told = match self.state {
-            State::Free => false,
-            State::Asked => true,
-            State::Held => {
-                let known = self.desk.core.leases.leave(&self.key, self.number);
-                known.is_some_and(|known| known != Known::No)
-            }
-        };
-        if told {
-            self.desk.note(Note::Release {
-                key: Arc::clone(&self.key),
-                number: self.number,
-            });
         }
     }
 }

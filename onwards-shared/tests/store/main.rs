@@ -3,6 +3,7 @@
 
 #![cfg(test)]
 
+mod admit;
 mod away;
 mod rates;
 mod running;

@@ -9,7 +9,10 @@ use crate::server::Server;
 
 /// The script with the time as its last argument, in microseconds.
 fn timed() -> Script {
-    let text = include_str!("../../src/scripts/take.lua");
+    let text = concat!(
+        include_str!("../../src/scripts/rates.lua"),
+        include_str!("../../src/scripts/take.lua")
+    );
     let own = "local time = redis.call('TIME')";
     let made_up = "local time = { 0, tonumber(ARGV[#ARGV]) }";
     assert!(text.contains(own));

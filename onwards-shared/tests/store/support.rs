@@ -82,7 +82,7 @@ impl Deref for Gateway {
 pub(crate) fn entered(admission: Admission) -> Option<Guard> {
     match admission {
         Admission::Counted(guard) => Some(guard),
-        Admission::Refused => None,
+        Admission::Refused | Admission::Unavailable => None,
         Admission::Uncounted => panic!("everybody is counted"),
     }
 }
