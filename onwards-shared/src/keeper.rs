@@ -183,6 +183,9 @@ impl Keeper {
                     .map_err(|error| Reason::of(&error))?
             }
         };
+        // Compiling scripts takes a store longer than running them, which is what the bound is about.
+        let loaded = send(&mut connection, &self.core.scripts.loading()).await?;
+        self.look_for_errors(&loaded)?;
         let probe = self.core.scripts.probing(&self.core.keys.probe());
         let asked = Instant::now();
         let answers = send(&mut connection, &probe).await?;

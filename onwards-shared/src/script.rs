@@ -64,8 +64,8 @@ impl Scripts {
         command
     }
 
-    /// Enters and releases a slot under a key nobody else looks at, and sees to it that all scripts are there.
-    pub(crate) fn probing(&self, key: &str) -> Pipeline {
+    /// Sees to it that all scripts are there.
+    pub(crate) fn loading(&self) -> Pipeline {
         let mut pipeline = redis::pipe();
         for script in [
             &self.enter,
@@ -76,6 +76,12 @@ impl Scripts {
         ] {
             pipeline.add_command(load(script));
         }
+        pipeline
+    }
+
+    /// Enters and releases a slot under a key nobody else looks at.
+    pub(crate) fn probing(&self, key: &str) -> Pipeline {
+        let mut pipeline = redis::pipe();
         pipeline
             .add_command(self.entering(key, 0, u32::MAX, 1000))
             .add_command(self.releasing(key, &[0]));
