@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use crate::gateway::{Auth, Gateway, HttpPool, KeyDefinition, Proxy, RateLimit, Target};
+use crate::gateway::{
+    Auth, Gateway, HttpPool, KeyDefinition, Proxy, RateLimit, SharedState, Target,
+};
 use crate::secret::Secret;
 
 /// A part of a configuration that can change by itself.
@@ -223,7 +225,9 @@ fn settings(changes: &mut Changes, old: &Gateway, new: &Gateway) {
         rejected_params as "rejected_params",
         exempt_header as "exempt_header",
         first_token_timeout as "first_token_timeout_ms",
-        batch_inflight_enforce as "batch_inflight_enforce";
+        batch_inflight_enforce as "batch_inflight_enforce",
+        rate_limit_headers as "rate_limit_headers",
+        shared_state as "shared_state" by same_store;
         auth, targets
     });
     for name in differing {
@@ -239,6 +243,14 @@ fn settings(changes: &mut Changes, old: &Gateway, new: &Gateway) {
                 "{} -> {}",
                 old.batch_inflight_enforce, new.batch_inflight_enforce
             ),
+            "rate_limit_headers" => {
+                format!("{} -> {}", old.rate_limit_headers, new.rate_limit_headers)
+            }
+            "shared_state" => match (&old.shared_state, &new.shared_state) {
+                (Some(old), Some(new)) => of_store(old, new).join(", "),
+                (None, _) => "none -> a store".to_owned(),
+                (_, None) => "a store -> none".to_owned(),
+            },
             _ => String::new(),
         };
         changes.push(Part::Setting, Kind::Changed, name, detail);
@@ -438,6 +450,26 @@ fn same_proxy(old: &Option<Proxy>, new: &Option<Proxy>) -> bool {
         }
         _ => false,
     }
+}
+
+fn same_store(old: &Option<SharedState>, new: &Option<SharedState>) -> bool {
+    match (old, new) {
+        (None, None) => true,
+        (Some(old), Some(new)) => of_store(old, new).is_empty(),
+        _ => false,
+    }
+}
+
+fn of_store(old: &SharedState, new: &SharedState) -> Vec<String> {
+    differing!(old, new, SharedState {
+        redis as "redis" by |old: &Secret, new: &Secret| old.expose() == new.expose(),
+        ca as "ca" by same_secrets,
+        prefix as "prefix",
+        timeout as "timeout_ms",
+        lease as "lease_ms",
+        when_away as "when_away",
+        rate_limits as "rate_limits";
+    })
 }
 
 #[cfg(test)]

@@ -30,10 +30,43 @@ pub struct Gateway {
     pub first_token_timeout: Option<Duration>,
     /// The batch in-flight limits of aliases hold.
     pub batch_inflight_enforce: bool,
+    /// Callers are told of the nearest rate limit of their key and pool.
+    pub rate_limit_headers: bool,
+    /// The store that counts are shared in; `None`: each gateway counts for itself.
+    pub shared_state: Option<SharedState>,
     /// Callers' keys.
     pub auth: Auth,
     /// Alias to target.
     pub targets: BTreeMap<String, Target>,
+}
+
+/// The store that several gateways count in. Scheme and ranges are checked, the rest of the address is not.
+#[derive(Debug, Clone)]
+pub struct SharedState {
+    /// Its address, perhaps with a password.
+    pub redis: Secret,
+    /// Certificates in PEM that it is trusted by instead of the system's; only beside an address with TLS.
+    pub ca: Option<Secret>,
+    /// Starts every name in the store: 1–64 of `A–Z a–z 0–9 _ . : -`.
+    pub prefix: String,
+    /// Longest wait of a request for the store: 1 ms to 1 s.
+    pub timeout: Duration,
+    /// How long a request of a dead gateway stays counted: 100 ms to 1 h.
+    pub lease: Duration,
+    /// What happens to requests while the store does not answer.
+    pub when_away: WhenAway,
+    /// The rates of keys and pools are shared too.
+    pub rate_limits: bool,
+}
+
+/// What happens to requests while the store does not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(rename = "when_away", rename_all = "snake_case")]
+pub enum WhenAway {
+    /// Each gateway keeps to the limits for itself.
+    Admit,
+    /// Those that would be counted are refused with 503.
+    Refuse,
 }
 
 /// Idle connections to providers.

@@ -59,7 +59,7 @@ pub use endpoint::{Endpoint, HttpEndpoint, Scheme};
 pub use gateway::{
     Access, Action, Affinity, Aimd, Auth, Backoff, Fallback, Gateway, HttpPool, Jitter,
     KeyDefinition, Pool, Provider, Proxy, RateLimit, ReasoningSurface, ReasoningTranslation,
-    ReasoningWrite, RoutingRule, StatusPattern, Strategy, Target,
+    ReasoningWrite, RoutingRule, SharedState, StatusPattern, Strategy, Target, WhenAway,
 };
 pub use problem::{Position, Problem, Problems, Severity};
 pub use redact::redacted;

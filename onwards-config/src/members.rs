@@ -137,7 +137,13 @@ fn misplaced(kind: &str, name: &str) -> Option<&'static str> {
         "sanitize_response",
         "trusted",
     ];
-    const TOP: &[&str] = &["strict_mode", "exempt_header", "rejected_params"];
+    const TOP: &[&str] = &[
+        "strict_mode",
+        "exempt_header",
+        "rejected_params",
+        "rate_limit_headers",
+        "shared_state",
+    ];
     match kind {
         "pool" if PROVIDER.contains(&name) => Some("it belongs in the entries of `providers`"),
         "provider" if POOL.contains(&name) => Some("it belongs beside `providers`"),

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::gateway::{Action, Auth, Gateway, HttpPool, KeyDefinition, Proxy, Target};
+use crate::gateway::{
+    Action, Auth, Gateway, HttpPool, KeyDefinition, Proxy, SharedState, Target, WhenAway,
+};
 use crate::node::Reading;
 use crate::path::Path;
 use crate::secret::Secret;
@@ -82,6 +84,8 @@ pub(crate) fn gateway(config: spec::Config, reading: &Reading<'_>) -> Gateway {
             .first_token_timeout_ms
             .filter(|deadline| *deadline > 0)
             .map(Duration::from_millis),
+        rate_limit_headers: config.rate_limit_headers.unwrap_or(true),
+        shared_state: config.shared_state.map(shared_state),
         auth: Auth {
             key_definitions: key_definitions(auth.key_definitions.unwrap_or_default()),
             global_keys,
@@ -103,6 +107,18 @@ fn key_definitions(
         .into_iter()
         .map(|(name, given)| (name, complete(given)))
         .collect()
+}
+
+fn shared_state(given: spec::SharedState) -> SharedState {
+    SharedState {
+        redis: given.redis,
+        ca: given.ca,
+        prefix: given.prefix.unwrap_or_else(|| "onwards".to_owned()),
+        timeout: given.timeout_ms.unwrap_or(Duration::from_millis(5)),
+        lease: given.lease_ms.unwrap_or(Duration::from_secs(15)),
+        when_away: given.when_away.unwrap_or(WhenAway::Admit),
+        rate_limits: given.rate_limits.unwrap_or(false),
+    }
 }
 
 fn proxy(given: spec::Proxy, path: &Path, reading: &Reading<'_>) -> Option<Proxy> {

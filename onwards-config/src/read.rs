@@ -13,6 +13,7 @@ use crate::spec::{Auth, Config, HttpPool, KeyDefinition, Proxy};
 mod fallback;
 mod header;
 mod reasoning;
+mod shared_state;
 mod target;
 
 /// Longest span taken from a file; longer ones are cut to it, so that adding one to a clock cannot overflow.
@@ -48,6 +49,8 @@ pub(crate) fn config(node: &Node<'_>) -> Option<Config> {
             node.integer(0..=LONGEST_DEADLINE_MS)
         }),
         batch_inflight_enforce: read(&mut m, "batch_inflight_enforce", Node::bool),
+        rate_limit_headers: read(&mut m, "rate_limit_headers", Node::bool),
+        shared_state: read(&mut m, "shared_state", shared_state::shared_state),
     };
     m.done();
     Some(config)

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 use crate::gateway::{
     Access, Action, Affinity, Aimd, Backoff, Fallback, Gateway, Jitter, Pool, Provider, Proxy,
-    RateLimit, ReasoningSurface, ReasoningTranslation, StatusPattern, Strategy, Target,
+    RateLimit, ReasoningSurface, ReasoningTranslation, SharedState, StatusPattern, Strategy,
+    Target, WhenAway,
 };
 use crate::secret::Secret;
 
@@ -70,6 +71,14 @@ pub fn redacted(gateway: &Gateway) -> Value {
             gateway.first_token_timeout.map(milliseconds),
         ),
         (
+            "rate_limit_headers",
+            Some(gateway.rate_limit_headers.into()),
+        ),
+        (
+            "shared_state",
+            gateway.shared_state.as_ref().map(shared_state),
+        ),
+        (
             "auth",
             Some(json!({
                 "global_keys": hidden(&gateway.auth.global_keys),
@@ -77,6 +86,22 @@ pub fn redacted(gateway: &Gateway) -> Value {
             })),
         ),
         ("targets", Some(Value::Object(targets.collect()))),
+    ])
+}
+
+fn shared_state(shared: &SharedState) -> Value {
+    let when_away = match shared.when_away {
+        WhenAway::Admit => "admit",
+        WhenAway::Refuse => "refuse",
+    };
+    object([
+        ("redis", Some(HIDDEN.into())),
+        ("ca", shared.ca.as_ref().map(|_| HIDDEN.into())),
+        ("prefix", Some(shared.prefix.as_str().into())),
+        ("timeout_ms", Some(milliseconds(shared.timeout))),
+        ("lease_ms", Some(milliseconds(shared.lease))),
+        ("when_away", Some(when_away.into())),
+        ("rate_limits", Some(shared.rate_limits.into())),
     ])
 }
 

@@ -12,7 +12,7 @@ use http::{HeaderName, HeaderValue};
 use schemars::JsonSchema;
 
 use crate::endpoint::Endpoint;
-use crate::gateway::{Jitter, RateLimit, ReasoningTranslation, StatusPattern, Strategy};
+use crate::gateway::{Jitter, RateLimit, ReasoningTranslation, StatusPattern, Strategy, WhenAway};
 use crate::node::Given;
 use crate::secret::Secret;
 
@@ -61,6 +61,48 @@ pub(crate) struct Config {
     /// effect.
     #[schemars(extend("default" = false))]
     pub(crate) batch_inflight_enforce: Option<bool>,
+    /// Tell callers of the nearest rate limit of their key and pool: `x-ratelimit-limit-requests`,
+    /// `x-ratelimit-remaining-requests` and `x-ratelimit-reset-requests`, on answers and on refusals by such a limit.
+    #[schemars(extend("default" = true))]
+    pub(crate) rate_limit_headers: Option<bool>,
+    /// Counts that several gateways share. Without it each gateway counts for itself.
+    pub(crate) shared_state: Option<SharedState>,
+}
+
+/// Counts that several gateways share, in Redis (5 or later) or Valkey: requests in flight (`inflight_limit`,
+/// `account_inflight_limits`, `batch_inflight_limit`) and, if so said, rates of keys and pools. Gateways with the
+/// same store and prefix share. A change reconnects.
+#[derive(JsonSchema)]
+#[schemars(rename = "shared_state")]
+pub(crate) struct SharedState {
+    /// Where the store is: `redis://[user][:password@]host[:port][/database]`, `rediss://…` for TLS, or `unix://path`. A
+    /// secret.
+    #[schemars(
+        with = "String",
+        regex(pattern = r"^((rediss?|valkeys?|unix)://\S+|\$\{[^}]+\})$")
+    )]
+    pub(crate) redis: Secret,
+    /// Certificates in PEM, or `${file:PATH}`, that a server with TLS is trusted by instead of the system's.
+    #[schemars(
+        with = "Option<String>",
+        regex(pattern = r"^([\s\S]*-----BEGIN CERTIFICATE-----[\s\S]*|\$\{[^}]+\})$")
+    )]
+    pub(crate) ca: Option<Secret>,
+    /// Starts the name of everything that is kept in the store.
+    #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"), extend("default" = "onwards"))]
+    pub(crate) prefix: Option<String>,
+    /// Longest wait of a request for the store.
+    #[schemars(with = "Option<u64>", range(min = 1, max = 1000), extend("default" = 5))]
+    pub(crate) timeout_ms: Option<Duration>,
+    /// How long a request in flight stays counted when its gateway dies. Renewed every third of it while it lives.
+    #[schemars(with = "Option<u64>", range(min = 100, max = 3_600_000), extend("default" = 15_000))]
+    pub(crate) lease_ms: Option<Duration>,
+    /// What happens to requests while the store does not answer.
+    #[schemars(extend("default" = "admit"))]
+    pub(crate) when_away: Option<WhenAway>,
+    /// Share the `rate_limit` of key definitions and pools too. Those of providers stay each gateway's own.
+    #[schemars(extend("default" = false))]
+    pub(crate) rate_limits: Option<bool>,
 }
 
 /// Idle connections to providers.

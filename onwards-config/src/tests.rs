@@ -9,6 +9,7 @@ mod documents;
 mod mutations;
 mod problems;
 mod schema;
+mod shared_state;
 
 /// A few secrets; everything else is unknown.
 struct Few;
@@ -18,6 +19,7 @@ impl Surroundings for Few {
         let value = match name {
             "GLOBAL" => "sk-global-from-env",
             "PROXY" => "http://proxy.example:8080",
+            "REDIS" => "rediss://:sk-redis@store.example:6380/1",
             "EMPTY" => "",
             "NAME_OF_DEFINITION" => "ops",
             _ => return None,
@@ -28,6 +30,9 @@ impl Surroundings for Few {
     fn file(&self, path: &str) -> io::Result<String> {
         match path {
             "/keys/global" => Ok("sk-global-from-file\r\n".to_owned()),
+            "/keys/ca.pem" => {
+                Ok("-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n".to_owned())
+            }
             "/keys/two-lines" => Ok("sk-line\n\n".to_owned()),
             "/keys/locked" => Err(io::ErrorKind::PermissionDenied.into()),
             _ => Err(io::ErrorKind::NotFound.into()),

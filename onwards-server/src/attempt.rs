@@ -522,7 +522,10 @@ fn exhausted(last: &Fault, egress: &Egress, earliest: Option<Duration>) -> Refus
         Fault::Embedded(_) | Fault::Empty => Refusal::Unavailable,
         Fault::Malformed if egress.is_strict() => Refusal::Malformed,
         Fault::Malformed => Refusal::Internal,
-        Fault::RateLimited { wait } => Refusal::RateLimited { wait: *wait },
+        Fault::RateLimited { wait } => Refusal::RateLimited {
+            wait: *wait,
+            quota: None,
+        },
     }
 }
 

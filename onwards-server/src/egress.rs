@@ -30,7 +30,10 @@ pub(crate) fn answer(
     let mut watch = Watch::default();
     let (mut response, held) = match outcome {
         Ok(Reply::Provider(committed, admission)) => {
-            let (response, permit) = committed.into_response();
+            let (mut response, permit) = committed.into_response();
+            if let Some(quota) = admission.quota() {
+                quota.tell(response.headers_mut());
+            }
             watch = Watch::of(response.headers());
             facts.served(watch.form());
             (response, Some((admission, permit)))

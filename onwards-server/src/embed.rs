@@ -15,6 +15,7 @@ use crate::admit::Counters;
 use crate::body::BodyError;
 use crate::house::{House, Settings};
 use crate::metrics::BadPrefix;
+use crate::shared::Links;
 use crate::shutdown::Readiness;
 use crate::traces::Traces;
 use crate::transform::{ResponseTransform, WholeAnswer};
@@ -187,18 +188,19 @@ impl AppState {
         self
     }
 
-    /// Who counts realtime requests in flight, by account and alias. By default this process does, for itself.
+    /// Who counts realtime requests in flight, by account and alias. By default the configuration's `shared_state` does, and
+    /// without one this process, for itself.
     #[must_use]
     pub fn with_inflight_limiter(mut self, counter: Arc<dyn Counter>) -> Self {
-        self.counters.accounts = counter;
+        self.counters.accounts = Some(counter);
         self
     }
 
     /// Who counts dispatched requests in flight, in the scope [`BATCH_SCOPE`](onwards_limits::BATCH_SCOPE). By default this
-    /// process does, for itself.
+    /// likewise.
     #[must_use]
     pub fn with_batch_inflight_limiter(mut self, counter: Arc<dyn Counter>) -> Self {
-        self.counters.batch = counter;
+        self.counters.batch = Some(counter);
         self
     }
 
@@ -234,7 +236,7 @@ impl AppState {
         if let Some(name) = self.settings.rejected_params.iter().find(unknown) {
             return Err(BuildError::UnknownParam { name: name.clone() });
         }
-        let house = House::assemble(self.settings, self.transport, self.counters)?;
+        let house = House::assemble(self.settings, self.transport, self.counters, Links::new())?;
         house.apply(self.gateway, Vec::new())?;
         Ok(house)
     }

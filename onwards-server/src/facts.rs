@@ -234,7 +234,8 @@ impl Facts {
         if batch {
             self.metrics.batch_refused(model);
         }
-        if batch || (decided && (400..500).contains(&status)) {
+        let own = batch || matches!(refusal, Refusal::LimitsUnavailable);
+        if own || (decided && (400..500).contains(&status)) {
             let code = refusal.code();
             self.metrics.rejected(&Rejection {
                 model,

@@ -13,6 +13,7 @@ use crate::admit::Counters;
 use crate::metrics::{BadPrefix, Metrics};
 use crate::policy::{Grounds, Kept, Ledger, Snapshot, compile};
 use crate::secrets::Process;
+use crate::shared::Links;
 use crate::traces::Traces;
 use crate::transform::ResponseTransform;
 use crate::transport::{Pool, Transport};
@@ -83,6 +84,8 @@ pub struct House {
     pub(crate) settings: Settings,
     pub(crate) ledger: Ledger,
     pub(crate) counters: Counters,
+    /// The way to the counts that several gateways share.
+    pub(crate) links: Links,
     metrics: Arc<Metrics>,
     snapshot: ArcSwap<Snapshot>,
     transport: Box<dyn Transport>,
@@ -136,19 +139,27 @@ impl House {
         settings: Settings,
         transport: Box<dyn Transport>,
     ) -> Result<Arc<Self>, BadPrefix> {
-        Self::assemble(settings, transport, Counters::default())
+        Self::assemble(settings, transport, Counters::default(), Links::new())
+    }
+
+    /// One that judges configurations and connects to nothing.
+    pub(crate) fn dry(settings: Settings) -> Result<Arc<Self>, BadPrefix> {
+        let transport = Box::new(Pool::new());
+        Self::assemble(settings, transport, Counters::default(), Links::dry())
     }
 
     pub(crate) fn assemble(
         settings: Settings,
         transport: Box<dyn Transport>,
         counters: Counters,
+        links: Links,
     ) -> Result<Arc<Self>, BadPrefix> {
         let metrics = Arc::new(Metrics::new(&settings.metrics_prefix)?);
         Ok(Arc::new(Self {
             settings,
             ledger: Ledger::default(),
             counters,
+            links,
             metrics,
             snapshot: ArcSwap::from_pointee(Snapshot::empty()),
             transport,
@@ -206,6 +217,12 @@ impl House {
                 expected,
             ));
         }
+        let refused = |problems| {
+            self.metrics.config_refused();
+            problems
+        };
+        let wanted = gateway.shared_state.as_ref();
+        self.links.check(wanted).map_err(refused)?;
         let generation = self.snapshot.load().generation + 1;
         let grounds = Grounds {
             ledger: &self.ledger,
@@ -215,10 +232,10 @@ impl House {
             unix: unix_now(),
             generation,
         };
-        let snapshot = compile(&gateway, &grounds).map_err(|problems| {
-            self.metrics.config_refused();
-            Problems(problems)
-        })?;
+        let mut snapshot = compile(&gateway, &grounds)
+            .map_err(Problems)
+            .map_err(refused)?;
+        snapshot.shared = self.links.connect(wanted, &self.metrics).map_err(refused)?;
         self.snapshot.store(Arc::new(snapshot));
         self.metrics.config_loaded(generation);
         let changes = loading

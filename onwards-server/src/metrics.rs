@@ -13,6 +13,7 @@ mod answers;
 mod labels;
 mod names;
 mod pool;
+mod shared;
 mod tls;
 
 use std::sync::OnceLock;
@@ -24,9 +25,10 @@ use prometheus::{
 };
 
 pub use answers::{AnswerSeries, Form, Outcome, Tokens};
-pub use labels::{Failure, Route, Traffic, Verb};
+pub use labels::{Failure, Route, SharedEvent, Traffic, Verb};
 pub use names::{FIRST_TOKEN_SECONDS_BUCKETS, Kind, Name, Row};
 pub use pool::{AttemptSeries, Attempted, Direction, PoolSeries, Role};
+pub use shared::SharedSeries;
 pub use tls::{HandshakeFailure, TlsSeries};
 
 /// A metrics prefix with which no valid metric name can be built.
@@ -56,6 +58,7 @@ pub struct Metrics {
     config_reloads: IntCounterVec,
     attempts: IntCounterVec,
     answers: answers::Families,
+    shared: shared::Families,
     pools: pool::Families,
     tls: tls::Families,
 }
@@ -131,6 +134,7 @@ impl Metrics {
             config_reloads,
             attempts: make.counters(Name::Attempts)?,
             answers: answers::Families::new(&make)?,
+            shared: shared::Families::new(&make)?,
             pools: pool::Families::new(&make)?,
             tls: tls::Families::new(&make)?,
             registry,
@@ -242,6 +246,16 @@ impl Metrics {
     /// A configuration was refused and the one before stays.
     pub fn config_refused(&self) {
         self.config_reloads.with_label_values(&["error"]).inc();
+    }
+
+    /// The series of a store of shared counts, which are there from here on, at zero; to be asked for when one is connected to.
+    pub fn shared_state(&self) -> SharedSeries {
+        self.shared.series()
+    }
+
+    /// No store is configured any more. The one series that goes away: it would say that a store is down that nobody wants.
+    pub fn shared_state_gone(&self) {
+        self.shared.gone();
     }
 
     /// The attempts at one provider of a pool of an alias; to be asked for once, at load.

@@ -8,6 +8,7 @@ use http::{HeaderValue, Response, StatusCode, header};
 use onwards_strict::Defect;
 
 use crate::body::Body;
+use crate::quota::Quota;
 
 /// A request that the gateway decides not to serve, or could not serve (spec E.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,9 +48,13 @@ pub(crate) enum Refusal {
     MethodNotAllowed {
         allow: &'static str,
     },
+    /// A rate limit of the key or the pool, or those of all its providers; the quota of the former is told.
     RateLimited {
         wait: Duration,
+        quota: Option<Quota>,
     },
+    /// The store that limits are counted in is away, and the configuration lets nobody through without it.
+    LimitsUnavailable,
     /// The pool or the key has as many requests running as it may.
     AtConcurrency,
     /// Every provider of the pool has as many requests running as it may.
@@ -275,6 +280,13 @@ impl Refusal {
                 None,
                 "Too many concurrent requests. Please wait for some requests to complete before sending more.".into(),
             ),
+            Self::LimitsUnavailable => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                INTERNAL,
+                "limits_unavailable",
+                None,
+                "The limits of this request cannot be checked at the moment. Please try again later.".into(),
+            ),
             Self::NoProviders | Self::Unavailable => {
                 (StatusCode::SERVICE_UNAVAILABLE, INTERNAL, "service_unavailable", None, TRY_LATER.into())
             }
@@ -310,10 +322,11 @@ impl Refusal {
     /// Whole seconds after which trying again can succeed, at least one.
     fn retry_after(&self) -> Option<u64> {
         match self {
-            Self::RateLimited { wait } => Some(whole_seconds(*wait)),
+            Self::RateLimited { wait, .. } => Some(whole_seconds(*wait)),
             Self::UpstreamLimited { wait } => wait.map(whole_seconds),
             Self::AtConcurrency
             | Self::AllAtCapacity
+            | Self::LimitsUnavailable
             | Self::AtInflight { .. }
             | Self::BatchCapacity { .. } => Some(1),
             _ => None,
@@ -338,6 +351,9 @@ impl Refusal {
             Self::Unauthenticated => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
+            Self::RateLimited {
+                quota: Some(quota), ..
+            } => quota.tell(headers),
             Self::MethodNotAllowed { allow } => {
                 headers.insert(header::ALLOW, HeaderValue::from_static(allow));
             }

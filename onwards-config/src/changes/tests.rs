@@ -63,6 +63,21 @@ fn settings() {
             "~ setting proxy",
         ),
         (
+            "",
+            r#""rate_limit_headers": false,"#,
+            "~ setting rate_limit_headers: true -> false",
+        ),
+        (
+            "",
+            r#""shared_state": {"redis": "redis://:sk-1@h"},"#,
+            "~ setting shared_state: none -> a store",
+        ),
+        (
+            r#""shared_state": {"redis": "redis://:sk-1@h"},"#,
+            r#""shared_state": {"redis": "redis://:sk-2@h", "timeout_ms": 9, "rate_limits": true},"#,
+            "~ setting shared_state: redis, timeout_ms, rate_limits",
+        ),
+        (
             r#""proxy": {"from_environment": true},"#,
             "",
             "~ setting proxy",

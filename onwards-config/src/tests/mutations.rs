@@ -124,6 +124,7 @@ fn no_secret_in_any_problem() {
     for place in ["/proxy/http", "/proxy/https"] {
         *document.pointer_mut(place).unwrap() = format!("http://user:{MARK}@proxy.example").into();
     }
+    document["shared_state"]["redis"] = format!("rediss://:{MARK}@store.example").into();
     document["targets"]["pool"]["providers"][0]["url"] =
         format!("https://user:{MARK}@h/?key={MARK}#{MARK}").into();
     let clean = |text: &str| match read(text) {
@@ -166,6 +167,9 @@ fn no_secret_in_any_problem() {
         "/targets/single/onwards_key",
         "/targets/single/keys",
         "/proxy/http",
+        "/shared_state",
+        "/shared_state/redis",
+        "/shared_state/ca",
     ] {
         for broken in [
             secret(Value::Null),

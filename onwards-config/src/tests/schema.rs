@@ -132,6 +132,8 @@ fn values() -> Vec<Value> {
         json!("x"),
         json!(" "),
         json!("http://h"),
+        json!("redis://h"),
+        json!("redis://a b"),
         json!("HTTPS://h/x?q"),
         json!("ftp://h"),
         json!("http://u@h"),
@@ -209,6 +211,7 @@ fn is_relation(expected: &str) -> bool {
         "the strategy",
         "`fallback.enabled`",
         "either it or",
+        "`redis` to begin",
     ]
     .iter()
     .any(|start| expected.starts_with(start))

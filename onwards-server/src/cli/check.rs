@@ -22,7 +22,7 @@ pub(super) fn run(
         .context("no configuration file is named")?;
     let text = run::read(file)?;
     // Compiling finds what reading cannot, so the whole way is gone.
-    let loaded = match House::new(Settings::default())?.load(&text) {
+    let loaded = match House::dry(Settings::default())?.load(&text) {
         Ok(loaded) => loaded,
         Err(problems) => {
             tell(err, &problems.0)?;

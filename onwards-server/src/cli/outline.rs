@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use onwards_config::{
-    Access, Action, Endpoint, Fallback, Gateway, Pool, Provider, Proxy, RateLimit, Strategy, Target,
+    Access, Action, Endpoint, Fallback, Gateway, Pool, Provider, Proxy, RateLimit, SharedState,
+    Strategy, Target, WhenAway,
 };
 use serde_json::{Map, Value, json};
 
@@ -32,11 +33,27 @@ pub(super) fn gateway(gateway: &Gateway) -> Value {
             Some(Proxy::Fixed { .. }) => "fixed",
         },
         "rejected_params": gateway.rejected_params,
+        "rate_limit_headers": gateway.rate_limit_headers,
+        "shared_state": gateway.shared_state.as_ref().map(shared_state),
         "auth": {
             "global_keys": gateway.auth.global_keys.len(),
             "key_definitions": definitions.collect::<Map<_, _>>(),
         },
         "targets": gateway.targets.iter().map(|(alias, entry)| (alias.clone(), target(entry))).collect::<Map<_, _>>(),
+    })
+}
+
+fn shared_state(shared: &SharedState) -> Value {
+    json!({
+        "prefix": shared.prefix,
+        "timeout_ms": millis(shared.timeout),
+        "lease_ms": millis(shared.lease),
+        "when_away": match shared.when_away {
+            WhenAway::Admit => "admit",
+            WhenAway::Refuse => "refuse",
+        },
+        "rate_limits": shared.rate_limits,
+        "ca": shared.ca.is_some(),
     })
 }
 

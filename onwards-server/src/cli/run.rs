@@ -89,6 +89,9 @@ pub(super) fn settings(args: &Serve) -> Settings {
     }
 }
 
+/// How long the start waits for the store of shared counts, and the end for what it has to be told.
+const STORE_PATIENCE: Duration = Duration::from_secs(1);
+
 async fn serve(args: &Serve, path: &Path) -> anyhow::Result<ExitCode> {
     // First of all: from here on a signal asks for an end in order, and SIGHUP for a reload.
     let mut signals = Signals::new().context("cannot handle signals")?;
@@ -110,6 +113,8 @@ async fn serve(args: &Serve, path: &Path) -> anyhow::Result<ExitCode> {
     }
     tracing::info!(file = %path.display(), targets = loaded.targets, watch = args.watch, "configuration loaded");
 
+    // A store that is away is no reason not to serve.
+    house.links.up(STORE_PATIENCE).await;
     let readiness = Readiness::default();
     let limits = listen::Settings {
         header_timeout: Duration::from_secs(args.header_timeout_secs),
@@ -142,6 +147,7 @@ async fn serve(args: &Serve, path: &Path) -> anyhow::Result<ExitCode> {
         timeout: Duration::from_secs(args.shutdown_timeout_secs),
     };
     let ending = shutdown::run(&mut signals, &readiness, plan, clients, operators).await;
+    house.links.settle(STORE_PATIENCE).await;
     if let Some(traces) = traces {
         flush(traces).await;
     }

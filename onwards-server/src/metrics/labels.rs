@@ -126,6 +126,28 @@ labelled! {
     }
 }
 
+labelled! {
+    /// What happened between the gateway and the store of shared counts.
+    SharedEvent {
+        /// The store counts as away from here on.
+        Away = "away",
+        /// It answers, also the first time.
+        Back = "back",
+        /// A call had no answer in time.
+        TimedOut = "timed_out",
+        /// A call was answered by an error.
+        Faulted = "faulted",
+        /// A request was let through without the store.
+        AdmittedAlone = "admitted_alone",
+        /// A request was refused without the store.
+        RefusedAlone = "refused_alone",
+        /// A running request was no longer counted there, and is again.
+        LeaseLost = "lease_lost",
+        /// The end of a request was not sent: its place ends with its lease.
+        Unsent = "unsent",
+    }
+}
+
 /// Places for the statuses 100 to 599, and one for all others.
 pub(super) const STATUS_SLOTS: usize = 501;
 

@@ -119,6 +119,10 @@ table! {
         "The number of the configuration in force; the first one is 1.";
     ConfigReloads = Counter, false, "onwards_config_reloads_total", ["result"],
         "Configurations read, the first one included, by result: ok or error.";
+    SharedStateUp = Gauge, false, "onwards_shared_state_up", [],
+        "Whether the store of shared counts answers: 1 or 0; absent where none is configured.";
+    SharedStateEvents = Counter, false, "onwards_shared_state_events_total", ["event"],
+        "What happened between the gateway and the store of shared counts.";
     FirstTokenSeconds = Histogram(FIRST_TOKEN_SECONDS_BUCKETS), false, "onwards_first_token_seconds", ["model", "pool", "role"],
         "Seconds from the start of an attempt to its first data frame, if that came within the deadline.";
     FirstTokenBreaches = Counter, false, "onwards_first_token_breaches_total", ["model", "pool", "role"],

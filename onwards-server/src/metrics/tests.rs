@@ -197,6 +197,9 @@ fn every_metric_of_the_table_can_be_touched() {
     answers.counted(Tokens::Cached, 3);
     metrics.tls().reloaded(true);
     metrics.config_refused();
+    let shared = metrics.shared_state();
+    shared.up(true);
+    shared.count(SharedEvent::LeaseLost, 2);
     let pool = metrics.pool("a", "default");
     pool.first_token(Role::Preferred).observe(10.0);
     pool.first_token_breaches(Role::Alternate).inc();
@@ -272,6 +275,29 @@ fn answers_are_counted_by_form_and_outcome() {
             r#"onwards_tokens_total{model="a",type="prompt"} 7"#,
             r#"onwards_tokens_total{model="a",type="reasoning"} 0"#
         ]
+    );
+}
+
+#[test]
+fn a_store_has_series_only_while_one_is_configured() {
+    let metrics = metrics();
+    assert_eq!(samples(&metrics, "onwards_shared"), [""; 0]);
+    let series = metrics.shared_state();
+    series.count(SharedEvent::LeaseLost, 2);
+    series.up(true);
+    let found = samples(&metrics, "onwards_shared");
+    assert!(
+        found.contains(&r#"onwards_shared_state_events_total{event="lease_lost"} 2"#.to_owned())
+    );
+    assert!(found.contains(&r#"onwards_shared_state_events_total{event="away"} 0"#.to_owned()));
+    assert!(found.contains(&"onwards_shared_state_up 1".to_owned()));
+    assert_eq!(found.len(), SharedEvent::ALL.len() + 1);
+    metrics.shared_state_gone();
+    assert_eq!(samples(&metrics, "onwards_shared_state_up"), [""; 0]);
+    metrics.shared_state();
+    assert_eq!(
+        samples(&metrics, "onwards_shared_state_up"),
+        ["onwards_shared_state_up 0"]
     );
 }
 

@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use onwards_limits::{Bucket, Slots};
+use onwards_limits::Slots;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+
+use super::snapshot::Meter;
 
 /// The digest of a token; says nothing about it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,7 +37,7 @@ pub(crate) struct Caller {
     /// The definition's labels; empty for a key without a definition.
     pub(crate) labels: BTreeMap<String, String>,
     /// Requests per second of this key over all aliases.
-    pub(crate) bucket: Option<Arc<Bucket>>,
+    pub(crate) rate: Option<Arc<Meter>>,
     /// Requests of this key at a time, counted over all aliases.
     pub(crate) slots: Arc<Slots>,
     /// The most of them; `None` is no limit.

@@ -16,7 +16,7 @@ use super::affinity::Affinity;
 use super::caller::{Caller, Keyring, Token};
 use super::ledger::{Learnt, Ledger};
 use super::share::{self, Share};
-use super::snapshot::{Access, Alias, ModelName, Pool, Provider, Snapshot};
+use super::snapshot::{Access, Alias, Meter, ModelName, Pool, Provider, Snapshot};
 use crate::headers::Outbound;
 use crate::metrics::Metrics;
 use crate::secrets;
@@ -82,6 +82,8 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
         strict: gateway.strict_mode,
         rejected_params,
         enforces_batch: gateway.batch_inflight_enforce,
+        tells_rates: gateway.rate_limit_headers,
+        shared: None,
         exempt_header: gateway.exempt_header.clone(),
         created: grounds.unix,
         aliases,
@@ -242,13 +244,20 @@ impl Builder<'_> {
         Some(bucket)
     }
 
+    /// A rate limit that gateways can share under `name`.
+    fn meter(&self, path: &str, identity: String, name: String) -> Option<Arc<Meter>> {
+        let rate = *self.rates.get(path)?;
+        let bucket = self.bucket(path, identity)?;
+        Some(Arc::new(Meter { name, rate, bucket }))
+    }
+
     fn learn_keys(&mut self, gateway: &Gateway) {
         for (name, definition) in &gateway.auth.key_definitions {
-            let identity = format!("key {name}");
+            let (identity, shared) = (format!("key {name}"), format!("key:{name}"));
             let caller = Caller {
                 id: self.next_id(),
                 labels: definition.labels.clone(),
-                bucket: self.bucket(&definition_path(name), identity.clone()),
+                rate: self.meter(&definition_path(name), identity.clone(), shared),
                 slots: self.grounds.ledger.slots(identity),
                 concurrency_limit: definition.concurrency_limit,
             };
@@ -273,7 +282,7 @@ impl Builder<'_> {
         let caller = Caller {
             id,
             labels: std::collections::BTreeMap::new(),
-            bucket: None,
+            rate: None,
             slots: Arc::default(),
             concurrency_limit: None,
         };
@@ -362,7 +371,7 @@ impl Builder<'_> {
         Pool {
             name,
             access,
-            bucket: self.bucket(&pool.path, identity.clone()),
+            rate: self.meter(&pool.path, identity.clone(), format!("pool:{name}:{alias}")),
             slots: self.grounds.ledger.slots(identity),
             concurrency_limit: pool.concurrency_limit,
             order: order(pool),

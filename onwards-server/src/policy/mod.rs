@@ -19,4 +19,4 @@ pub(crate) use self::ledger::Ledger;
 pub(crate) use self::path::{has_dot_segment, join};
 pub(crate) use self::pause::asked;
 pub(crate) use self::share::{Observation, Share};
-pub(crate) use self::snapshot::{Alias, Pool, Provider, RequestClass, Snapshot};
+pub(crate) use self::snapshot::{Alias, Meter, Pool, Provider, RequestClass, Snapshot};

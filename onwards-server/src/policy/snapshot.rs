@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use onwards_balance::{Backoff, Order};
 use onwards_config::{Fallback, RoutingRule};
-use onwards_limits::{Bucket, Slots};
+use onwards_limits::{Bucket, Rate, Slots};
 use onwards_reasoning::Translation;
 use prometheus::IntGauge;
 
@@ -18,6 +18,7 @@ use super::share::Share;
 use crate::endpoint::Endpoint;
 use crate::headers::Outbound;
 use crate::metrics::{AnswerSeries, AttemptSeries, PoolSeries};
+use crate::shared::Shared;
 use crate::traces::Peer;
 use crate::transport::Destination;
 
@@ -32,6 +33,10 @@ pub(crate) struct Snapshot {
     pub(crate) rejected_params: Vec<&'static str>,
     /// The batch in-flight limits of aliases hold.
     pub(crate) enforces_batch: bool,
+    /// Callers are told of the nearest rate limit.
+    pub(crate) tells_rates: bool,
+    /// The store that counts are shared in.
+    pub(crate) shared: Option<Shared>,
     /// The header that marks dispatched traffic.
     pub(crate) exempt_header: Option<HeaderName>,
     /// Seconds since 1970 at the load; `created` of every listed model.
@@ -90,7 +95,7 @@ pub(crate) struct Pool {
     /// `default` or `completions`; the `pool` label.
     pub(crate) name: &'static str,
     pub(crate) access: Access,
-    pub(crate) bucket: Option<Arc<Bucket>>,
+    pub(crate) rate: Option<Arc<Meter>>,
     pub(crate) slots: Arc<Slots>,
     pub(crate) concurrency_limit: Option<u32>,
     /// Who is tried first, who next, and how often.
@@ -127,6 +132,24 @@ impl Pool {
             .filter_map(|provider| self.pause_of(provider, now));
         pauses.min().map(|until| until.saturating_sub(now))
     }
+}
+
+/// A rate limit of a key or a pool.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    /// What gateways that share it call it: made of names in the configuration, never of a key.
+    #[cfg_attr(
+        not(feature = "shared-state"),
+        expect(dead_code, reason = "only a store needs a name")
+    )]
+    pub(crate) name: String,
+    #[cfg_attr(
+        not(feature = "shared-state"),
+        expect(dead_code, reason = "the bucket knows its own")
+    )]
+    pub(crate) rate: Rate,
+    /// This gateway's own tokens.
+    pub(crate) bucket: Arc<Bucket>,
 }
 
 /// Who may use a pool.
@@ -203,6 +226,8 @@ impl Snapshot {
             strict: false,
             rejected_params: Vec::new(),
             enforces_batch: false,
+            tells_rates: true,
+            shared: None,
             exempt_header: None,
             created: 0,
             aliases: HashMap::new(),

@@ -1,10 +1,9 @@
 use super::*;
 use expect_test::expect;
 
-/// The whole error table in one picture: status, type, code, param, headers.
-#[test]
-fn every_refusal_has_its_row() {
-    let all = [
+/// Refusals of every kind that has a row of its own.
+fn all() -> Vec<Refusal> {
+    vec![
         Refusal::BadRequest("Why."),
         Refusal::ModelMissing,
         Refusal::BodyNotJson,
@@ -21,7 +20,18 @@ fn every_refusal_has_its_row() {
         Refusal::MethodNotAllowed { allow: "GET,HEAD" },
         Refusal::RateLimited {
             wait: Duration::from_millis(1200),
+            quota: Quota::nearest([onwards_limits::Gauge {
+                limit: 5,
+                remaining: 0,
+                next: Duration::from_millis(1200),
+                reset: Duration::from_secs(6),
+            }]),
         },
+        Refusal::RateLimited {
+            wait: Duration::from_millis(1200),
+            quota: None,
+        },
+        Refusal::LimitsUnavailable,
         Refusal::AtConcurrency,
         Refusal::AllAtCapacity,
         Refusal::AtInflight {
@@ -31,7 +41,13 @@ fn every_refusal_has_its_row() {
         Refusal::BadGateway,
         Refusal::GatewayTimeout,
         Refusal::Internal,
-    ];
+    ]
+}
+
+/// The whole error table in one picture: status, type, code, param, headers.
+#[test]
+fn every_refusal_has_its_row() {
+    let all = all();
     let mut table = String::new();
     for refusal in all {
         let row = refusal.row();
@@ -64,7 +80,9 @@ fn every_refusal_has_its_row() {
         404 invalid_request_error model_not_found - 
         404 invalid_request_error not_found - 
         405 invalid_request_error method_not_allowed - allow: GET,HEAD
+        429 rate_limit_error rate_limit - retry-after: 2, x-ratelimit-limit-requests: 5, x-ratelimit-remaining-requests: 0, x-ratelimit-reset-requests: 6s
         429 rate_limit_error rate_limit - retry-after: 2
+        503 internal_error limits_unavailable - retry-after: 1
         429 rate_limit_error concurrency_limit_exceeded - retry-after: 1
         429 rate_limit_error concurrency_limit_exceeded - retry-after: 1
         429 rate_limit_error inflight_limit_exceeded - retry-after: 1
