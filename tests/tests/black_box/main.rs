@@ -21,6 +21,7 @@ mod proxy;
 mod reasoning;
 mod reload;
 mod secrets;
+mod shared;
 mod shutdown;
 mod slow;
 mod telemetry;
