@@ -1,5 +1,5 @@
 //! Answers written and read back, cut anywhere; and whatever bytes there are.
-#![expect(clippy::expect_used, reason = "tests")]
+#![expect(clippy::indexing_slicing, reason = "tests")]
 
 mod support;
 
