@@ -22,7 +22,8 @@ pub struct Head {
     pub version: Version,
     /// The reason phrase, where it is not the usual one of the status.
     pub reason: Option<Bytes>,
-    /// The fields in order, with every repetition. A `content-length` beside a transfer coding is left out.
+    /// The fields in order, with every repetition. A `content-length` beside a transfer coding is left out, and one that is said
+    /// several times or with leading zeros is one plain number (RFC 9112, 6.3).
     pub headers: HeaderMap,
     /// How the body is framed.
     pub framing: Framing,
@@ -164,6 +165,12 @@ fn frame(head: &mut Head, asked: &Method) -> Result<(), HeadError> {
         // The coding counts, and what else was sent on this connection is not to be trusted.
         head.persistent = false;
     }
+    if let Some(length) = length
+        && !coded
+        && !is_plain(&head.headers)
+    {
+        head.headers.insert(header::CONTENT_LENGTH, length.into());
+    }
     if head.status == StatusCode::SWITCHING_PROTOCOLS {
         head.persistent = false; // what follows is no HTTP any more
     }
@@ -211,6 +218,19 @@ fn length(headers: &HeaderMap) -> Result<Option<u64>, HeadError> {
         }
     }
     Ok(agreed)
+}
+
+/// Whether the length is said once, as everybody writes it.
+fn is_plain(headers: &HeaderMap) -> bool {
+    let mut lengths = headers.get_all(header::CONTENT_LENGTH).iter();
+    let plain = lengths
+        .next()
+        .is_some_and(|length| match length.as_bytes() {
+            [b'0'] => true,
+            [b'1'..=b'9', more @ ..] => more.iter().all(u8::is_ascii_digit),
+            _ => false,
+        });
+    plain && lengths.next().is_none()
 }
 
 /// A number of decimal digits alone.

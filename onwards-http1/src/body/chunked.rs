@@ -4,6 +4,8 @@ use super::{BodyError, take};
 
 /// The most bytes of all chunk extensions, and of the trailer section.
 const MOST_ASIDE: usize = 16 * 1024;
+/// The most digits of a size; a `u64` needs 16, and some pad theirs with zeros.
+const MOST_DIGITS: u8 = 64;
 
 /// Where in the coding the next byte stands.
 #[derive(Debug, Default)]
@@ -11,6 +13,8 @@ pub(super) struct Chunked {
     at: At,
     /// Payload left in this chunk; while its size is read, what has been read of it.
     left: u64,
+    /// Digits of this size so far.
+    digits: u8,
     /// Bytes of extensions and trailers so far.
     aside: usize,
 }
@@ -102,7 +106,10 @@ impl Chunked {
                 b'\r' => Ok(At::PayloadLf),
                 _ => Err(BodyError::Chunk("its payload is longer than its size")),
             },
-            At::PayloadLf => feed(byte, At::Start),
+            At::PayloadLf => {
+                self.digits = 0;
+                feed(byte, At::Start)
+            }
             At::Trailer => match byte {
                 b'\r' => Ok(At::LastLf),
                 b'\n' => Err(BodyError::Chunk("a bare line feed")),
@@ -124,10 +131,12 @@ impl Chunked {
         let Some(digit) = char::from(byte).to_digit(16) else {
             return Ok(None);
         };
+        self.digits += 1;
         self.left = self
             .left
             .checked_mul(16)
             .and_then(|size| size.checked_add(digit.into()))
+            .filter(|_| self.digits <= MOST_DIGITS)
             .ok_or(BodyError::Chunk("its size is too large"))?;
         Ok(Some(At::Size))
     }

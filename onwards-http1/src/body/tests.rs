@@ -106,6 +106,17 @@ fn what_means_nothing_is_bounded() {
     assert!(read(Framing::Chunked, &[many.as_bytes()]).is_ok());
     let more = format!("{}0\r\n\r\n", "1;ee\r\nx\r\n".repeat(most / 2 + 1));
     assert_eq!(read(Framing::Chunked, &[more.as_bytes()]), too_much);
+    // Each size for itself.
+    let sizes = |zeros| format!("{0}1\r\nx\r\n{0}1\r\nx\r\n0\r\n\r\n", "0".repeat(zeros));
+    let padded = read(Framing::Chunked, &[sizes(63).as_bytes()]);
+    assert_eq!(padded, Ok((b"xx".to_vec(), Vec::new(), true)));
+    let too_large = Err(BodyError::Chunk("its size is too large"));
+    for zeros in [64, 300] {
+        assert_eq!(
+            read(Framing::Chunked, &[sizes(zeros).as_bytes()]),
+            too_large
+        );
+    }
 }
 
 #[test]

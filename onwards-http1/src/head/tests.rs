@@ -59,6 +59,22 @@ fn the_usual_reason_is_not_told() {
 }
 
 #[test]
+fn a_length_that_is_passed_on_is_one_plain_number() {
+    for (lines, passed) in [
+        ("content-length: 7\r\n", "7"),
+        ("content-length: 0\r\n", "0"),
+        ("content-length: 7\r\ncontent-length: 7\r\n", "7"),
+        ("content-length: 7 , 7\r\n", "7"),
+        ("content-length: 007\r\n", "7"),
+        ("content-length: 00\r\n", "0"),
+    ] {
+        let head = fields(lines).unwrap();
+        let lengths: Vec<_> = head.headers.get_all("content-length").iter().collect();
+        assert_eq!(lengths, [passed], "{lines}");
+    }
+}
+
+#[test]
 fn framing_and_persistence() {
     for (lines, framing, persistent) in [
         ("content-length: 0\r\n", Length(0), true),
