@@ -2,6 +2,9 @@
 
 use onwards_json::{Kind, Value, object};
 
+/// More tokens than any request can have. A larger number is no count: it would only spoil the sums it goes into.
+const MOST_TOKENS: u64 = u32::MAX as u64;
+
 /// Tokens of one request as its provider counted them. What the provider did not say is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -16,7 +19,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Reads the text of an object. `None` when it is no JSON object or has no count.
+    /// Reads the text of an object. `None` when it is no JSON object or has no count; a number above 4 294 967 295 is none.
     ///
     /// Of chat, completions and embeddings: `prompt_tokens`, `completion_tokens`, `prompt_tokens_details.cached_tokens`,
     /// `completion_tokens_details.reasoning_tokens`. Of Responses: `input_tokens`, `output_tokens` and the details of the same
@@ -29,8 +32,8 @@ impl Usage {
         for member in object(text).ok()?.members() {
             let value = member.value();
             match &*member.name() {
-                "prompt_tokens" | "input_tokens" => put(&mut usage.prompt, value.as_u64()),
-                "completion_tokens" | "output_tokens" => put(&mut usage.completion, value.as_u64()),
+                "prompt_tokens" | "input_tokens" => put(&mut usage.prompt, count(&value)),
+                "completion_tokens" | "output_tokens" => put(&mut usage.completion, count(&value)),
                 "prompt_tokens_details" | "input_tokens_details" => {
                     put(&mut usage.cached, detail(&value, "cached_tokens"));
                 }
@@ -38,11 +41,11 @@ impl Usage {
                     put(&mut usage.reasoning, detail(&value, "reasoning_tokens"));
                 }
                 "cache_read_input_tokens" => {
-                    put(&mut usage.cached, value.as_u64());
-                    beside = beside.saturating_add(value.as_u64().unwrap_or(0));
+                    put(&mut usage.cached, count(&value));
+                    beside = beside.saturating_add(count(&value).unwrap_or(0));
                 }
                 "cache_creation_input_tokens" => {
-                    beside = beside.saturating_add(value.as_u64().unwrap_or(0));
+                    beside = beside.saturating_add(count(&value).unwrap_or(0));
                 }
                 _ => {}
             }
@@ -63,6 +66,10 @@ impl Usage {
     }
 }
 
+fn count(value: &Value<'_>) -> Option<u64> {
+    value.as_u64().filter(|&count| count <= MOST_TOKENS)
+}
+
 fn put(place: &mut Option<u64>, count: Option<u64>) {
     *place = count.or(*place);
 }
@@ -74,7 +81,7 @@ fn detail(value: &Value<'_>, name: &str) -> Option<u64> {
     value
         .members()
         .filter(|member| member.is(name))
-        .find_map(|member| member.value().as_u64())
+        .find_map(|member| count(&member.value()))
 }
 
 #[cfg(test)]

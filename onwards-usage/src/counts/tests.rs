@@ -46,6 +46,8 @@ fn what_is_no_count_is_nothing() {
         r#"{"prompt_tokens":{"type":"integer"}}"#,
         r#"{"prompt_tokens_details":null,"completion_tokens_details":[1]}"#,
         r#"{"prompt_tokens":9,}"#,
+        r#"{"prompt_tokens":18446744073709551615,"cache_creation_input_tokens":4294967296}"#,
+        r#"{"prompt_tokens_details":{"cached_tokens":9223372036854775808}}"#,
         "[1]",
         "",
     ] {
@@ -56,8 +58,13 @@ fn what_is_no_count_is_nothing() {
         [Some(0), None, None, None],
     );
     check(
-        r#"{"input_tokens":18446744073709551615,"cache_read_input_tokens":18446744073709551615}"#,
-        [Some(u64::MAX), None, Some(u64::MAX), None],
+        r#"{"input_tokens":4294967295,"cache_read_input_tokens":4294967295,"output_tokens":4294967296}"#,
+        [
+            Some(2 * u64::from(u32::MAX)),
+            None,
+            Some(u32::MAX.into()),
+            None,
+        ],
     );
 }
 
