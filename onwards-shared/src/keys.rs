@@ -17,11 +17,15 @@ impl Keys {
 
     /// The count of a scope's requests on an alias, `{prefix:alias}:running:scope`.
     ///
-    /// A closing brace in the alias would end the part in braces early and let two pairs share a key, so it is escaped.
+    /// A closing brace in the alias would end the part in braces early and let two pairs share a key, so it is escaped; and so is
+    /// a colon, since the prefix may have some: `a` and `b:c` are not `a:b` and `c`.
     pub(crate) fn running(&self, scope: &str, alias: &str) -> String {
         let prefix = &self.prefix;
-        if alias.contains(['}', '%']) {
-            let alias = alias.replace('%', "%25").replace('}', "%7D");
+        if alias.contains(['}', '%', ':']) {
+            let alias = alias
+                .replace('%', "%25")
+                .replace('}', "%7D")
+                .replace(':', "%3A");
             format!("{{{prefix}:{alias}}}:running:{scope}")
         } else {
             format!("{{{prefix}:{alias}}}:running:{scope}")

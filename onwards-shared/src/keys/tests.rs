@@ -19,10 +19,17 @@ fn counts_are_placed_by_alias() {
 
 #[test]
 fn pairs_cannot_share_a_key() {
-    check("c", "a}:running:b", "{onwards:a%7D:running:b}:running:c");
+    check(
+        "c",
+        "a}:running:b",
+        "{onwards:a%7D%3Arunning%3Ab}:running:c",
+    );
     check("b}:running:c", "a", "{onwards:a}:running:b}:running:c");
     check("x", "a%7D", "{onwards:a%257D}:running:x");
     check("x", "a}", "{onwards:a%7D}:running:x");
+    check("x", "eu:gpt", "{onwards:eu%3Agpt}:running:x");
+    let other = Keys::new("onwards:eu");
+    assert_eq!(other.running("x", "gpt"), "{onwards:eu:gpt}:running:x");
 }
 
 #[test]
