@@ -22,6 +22,10 @@ use crate::refusal::Refusal;
 
 pub(crate) use self::model::model;
 
+/// The usual methods except TRACE: a provider that honours it sends the request back, and with it the operator's key
+/// (RFC 9110, 9.3.8).
+const BUT_FOR_TRACE: &str = "GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS";
+
 /// A request whose body has arrived whole.
 #[derive(Debug)]
 pub(crate) struct Arrival {
@@ -70,7 +74,13 @@ pub(crate) fn endpoint(snapshot: &Snapshot, head: &Parts) -> Result<Endpoint, Re
     if snapshot.strict {
         return contracted(path, &head.method);
     }
-    Ok(Endpoint::of(path))
+    let endpoint = Endpoint::of(path);
+    if head.method == Method::TRACE && endpoint != Endpoint::Models {
+        return Err(Refusal::MethodNotAllowed {
+            allow: BUT_FOR_TRACE,
+        });
+    }
+    Ok(endpoint)
 }
 
 /// The endpoints of strict mode (spec K.1), by their exact path. Messages requests have been translated to chat by an

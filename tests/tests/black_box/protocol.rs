@@ -114,6 +114,17 @@ async fn head_and_options() {
         (wrong.status, wrong.head.header("allow")),
         (405, Some("GET,HEAD"))
     );
+    let trace = conn
+        .ask(&Request::new("TRACE", "/v1/files").header("model-override", "m"))
+        .await;
+    assert_eq!(
+        (trace.status, trace.code(), trace.head.header("allow")),
+        (
+            405,
+            json!("method_not_allowed"),
+            Some("GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS")
+        )
+    );
     assert_eq!(up.count(), 2);
 }
 
