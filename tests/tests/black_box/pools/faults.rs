@@ -132,13 +132,9 @@ async fn breaks_off(strict: bool, fault: Reply) {
     let pair = Pair::start(strict, thorough()).await;
     pair.a.reply(fault);
     let mut conn = pair.gateway.begin(stream()).await;
-    // Whether the head gets out before the end is a matter of chance where nothing of the body has come.
     let (said, _) = conn.rest().await;
     let said = String::from_utf8_lossy(&said).into_owned();
-    assert!(
-        said.is_empty() || said.starts_with("HTTP/1.1 200 "),
-        "{said}"
-    );
+    assert!(said.starts_with("HTTP/1.1 200 "), "{said:?}");
     assert!(!said.ends_with("\r\n0\r\n\r\n"), "a clean end: {said}");
     assert!(
         !said.contains("[DONE]") && !said.contains("from b"),
