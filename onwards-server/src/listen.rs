@@ -8,7 +8,8 @@
 //! # What a slow or silent client costs
 //! A connection that has not delivered its first request within the header timeout is closed, whatever it has sent;
 //! after that the same timeout bounds each further HTTP/1.1 request head, and with it how long an idle connection is
-//! kept. A request head holds at most [`Settings::max_head_bytes`] and, in HTTP/1.1, [`MOST_HEADERS`]. When the process is out of file descriptors,
+//! kept. A request head holds at most [`Settings::max_head_bytes`] and, in HTTP/1.1, a hundred fields: hyper's
+//! own bound, up to which it parses without allocating. When the process is out of file descriptors,
 //! accepting pauses for a moment instead of spinning. TLS is agreed on in the connection's own task and within the same
 //! header timeout, so a client that dawdles over it delays nobody.
 //!
@@ -62,8 +63,6 @@ const PROBE_AFTER: Duration = Duration::from_secs(60);
 /// How often, and for how long without an answer, an HTTP/2 connection is asked whether it is alive.
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_PATIENCE: Duration = Duration::from_secs(20);
-/// The most headers of an HTTP/1.1 request; proxies and tracing systems in front add theirs.
-const MOST_HEADERS: usize = 256;
 /// How long a connection without a request may take to close by itself when the door does.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -378,7 +377,6 @@ fn protocols(settings: Settings) -> auto::Builder<Streams> {
                 .unwrap_or(usize::MAX)
                 .max(8 * 1024),
         )
-        .max_headers(MOST_HEADERS)
         .half_close(false)
         .keep_alive(true);
     builder
