@@ -51,18 +51,16 @@ pub(crate) fn gateway(config: spec::Config, reading: &Reading<'_>) -> Gateway {
     });
     let targets: BTreeMap<String, Target> = targets.collect();
     let enforced = config.batch_inflight_enforce.unwrap_or(false);
-    let unenforced = targets.iter().filter(|_| !enforced);
-    for (alias, limit) in
-        unenforced.filter_map(|(alias, target)| Some((alias, target.default.batch_inflight_limit?)))
-    {
-        let path = root
-            .member("targets")
-            .member(alias)
-            .member("batch_inflight_limit");
-        let expected =
-            "`batch_inflight_enforce` at the top of the file: without it the limit has no effect";
-        reading.warn(&path, limit.to_string(), expected);
-    }
+    let accounts = auth
+        .key_definitions
+        .iter()
+        .flat_map(BTreeMap::values)
+        .any(|key| {
+            key.labels
+                .as_ref()
+                .is_some_and(|labels| labels.contains_key("account"))
+        });
+    warn_of_idle_limits(&targets, enforced, accounts, reading);
     Gateway {
         strict_mode: config.strict_mode.unwrap_or(false),
         batch_inflight_enforce: enforced,
@@ -91,6 +89,30 @@ pub(crate) fn gateway(config: spec::Config, reading: &Reading<'_>) -> Gateway {
             global_keys,
         },
         targets,
+    }
+}
+
+/// Limits in flight that count nobody.
+fn warn_of_idle_limits(
+    targets: &BTreeMap<String, Target>,
+    enforced: bool,
+    accounts: bool,
+    reading: &Reading<'_>,
+) {
+    for (alias, target) in targets {
+        let path = Path::root().member("targets").member(alias);
+        if let Some(limit) = target.default.batch_inflight_limit.filter(|_| !enforced) {
+            let expected = "`batch_inflight_enforce` at the top of the file: without it the limit has no effect";
+            reading.warn(
+                &path.member("batch_inflight_limit"),
+                limit.to_string(),
+                expected,
+            );
+        }
+        if let Some(limit) = target.default.inflight_limit.filter(|_| !accounts) {
+            let expected = "some key definition with the label `account`: requests of keys without one are not counted";
+            reading.warn(&path.member("inflight_limit"), limit.to_string(), expected);
+        }
     }
 }
 

@@ -329,13 +329,15 @@ pub(crate) struct Serving {
     /// Rules on the labels of the caller's key, evaluated in order; the first match decides.
     #[schemars(extend("default" = []))]
     pub(crate) routing_rules: Option<Vec<RoutingRule>>,
-    /// Realtime requests each account may have in flight on the alias. Without it: any number.
+    /// Realtime requests each account may have in flight on the alias: the label `account` of the caller's key names
+    /// it, and requests without one are not counted. Without the limit: any number.
     pub(crate) inflight_limit: Option<u32>,
     /// Realtime requests single accounts may have in flight on the alias, by account, instead of
     /// `inflight_limit`.
     #[schemars(extend("default" = {}))]
     pub(crate) account_inflight_limits: Option<BTreeMap<String, u32>>,
-    /// Dispatched (batch) requests in flight on the alias. Acts only where an embedder enforces it.
+    /// Dispatched (batch) requests in flight on the alias. Acts only with `batch_inflight_enforce`, or where an
+    /// embedder enforces it.
     pub(crate) batch_inflight_limit: Option<u32>,
 }
 

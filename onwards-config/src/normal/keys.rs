@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::node::{Given, Reading};
 use crate::path::Path;
+use crate::problem::nearest;
 use crate::secret::Secret;
 use crate::spec;
 
@@ -61,9 +62,22 @@ pub(super) fn resolved(
             let found = "a text that is the name of one definition and the key of another";
             reading.error(&path.element(index), found, "a text with one meaning");
         }
+        if named.is_none() && given.literal {
+            warn_of_misspelt(text, definitions, &path.element(index), reading);
+        }
         all.push(named.unwrap_or(&given.secret));
     }
     distinct(all)
+}
+
+/// A text that is nearly the name of a definition works as a key: hardly what was meant. The text is not repeated, since it
+/// may be a secret after all.
+fn warn_of_misspelt(text: &str, definitions: &Definitions, path: &Path, reading: &Reading<'_>) {
+    let names = definitions.keys.keys().map(String::as_str);
+    if let Some(name) = nearest(text, names) {
+        let expected = format!("a key, or the name `{name}`; as it stands its text is the key");
+        reading.warn(path, "no name of a definition, but nearly one", expected);
+    }
 }
 
 /// Each key once, in the order of its first appearance.

@@ -718,3 +718,32 @@ fn a_batch_limit_that_nobody_enforces_has_no_effect() {
     );
     check(&config(r#", "batch_inflight_enforce": true"#), expect![""]);
 }
+
+#[test]
+fn a_limit_per_account_wants_accounts() {
+    let config = |labels: &str| {
+        format!(
+            r#"{{ "auth": {{ "key_definitions": {{ "a": {{ "key": "sk-a"{labels} }} }} }},
+                "targets": {{ "m": {{ "url": "http://a", "keys": ["a"], "inflight_limit": 8 }} }} }}"#
+        )
+    };
+    check(&config(""), expect![[r#"
+        warning: targets.m.inflight_limit (line 2, column 89): found 8; expected some key definition with the label `account`: requests of keys without one are not counted
+    "#]]);
+    check(&config(r#", "labels": { "account": "x" }"#), expect![""]);
+}
+
+#[test]
+fn a_name_of_a_key_that_is_misspelt() {
+    let config = |key: &str| {
+        format!(
+            r#"{{ "auth": {{ "key_definitions": {{ "team-a": {{ "key": "sk-a" }} }} }},
+                "targets": {{ "m": {{ "url": "http://a", "keys": ["{key}"] }} }} }}"#
+        )
+    };
+    check(&config("taem-a"), expect![[r#"
+        warning: targets.m.keys[0] (line 2, column 65): found no name of a definition, but nearly one; expected a key, or the name `team-a`; as it stands its text is the key
+    "#]]);
+    check(&config("team-a"), expect![""]);
+    check(&config("sk-other"), expect![""]);
+}
