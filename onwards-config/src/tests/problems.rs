@@ -727,9 +727,12 @@ fn a_limit_per_account_wants_accounts() {
                 "targets": {{ "m": {{ "url": "http://a", "keys": ["a"], "inflight_limit": 8 }} }} }}"#
         )
     };
-    check(&config(""), expect![[r#"
+    check(
+        &config(""),
+        expect![[r#"
         warning: targets.m.inflight_limit (line 2, column 89): found 8; expected some key definition with the label `account`: requests of keys without one are not counted
-    "#]]);
+    "#]],
+    );
     check(&config(r#", "labels": { "account": "x" }"#), expect![""]);
 }
 
@@ -741,9 +744,12 @@ fn a_name_of_a_key_that_is_misspelt() {
                 "targets": {{ "m": {{ "url": "http://a", "keys": ["{key}"] }} }} }}"#
         )
     };
-    check(&config("taem-a"), expect![[r#"
+    check(
+        &config("taem-a"),
+        expect![[r#"
         warning: targets.m.keys[0] (line 2, column 65): found no name of a definition, but nearly one; expected a key, or the name `team-a`; as it stands its text is the key
-    "#]]);
+    "#]],
+    );
     check(&config("team-a"), expect![""]);
     check(&config("sk-other"), expect![""]);
 }
