@@ -194,7 +194,7 @@ impl Asked<'_> {
         if shared.rates {
             meters.extend(self.meters.iter().flatten().map(Arc::as_ref));
         }
-        let granted = match shared.store.admit(left, &meters).await {
+        let granted = match Box::pin(shared.store.admit(left, &meters)).await {
             Ok(granted) => granted,
             Err(Denied::Full) => return Err(self.full()),
             Err(Denied::Away) => return Err(Refusal::LimitsUnavailable),

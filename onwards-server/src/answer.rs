@@ -133,6 +133,7 @@ impl Egress {
 }
 
 impl Cleaning {
+    /// What takes long is boxed, so that an answer that is passed on carries no room for it.
     async fn open(
         &self,
         answer: Answer,
@@ -143,16 +144,16 @@ impl Cleaning {
         let success = answer.status().is_success();
         match self {
             Self::Strict(contract) if success => {
-                contract.strict(answer, provider, settings, look).await
+                Box::pin(contract.strict(answer, provider, settings, look)).await
             }
             Self::Strict(_) if !provider.trusted => {
-                Opened::Ready(error::standardised(answer, settings).await)
+                Opened::Ready(Box::pin(error::standardised(answer, settings)).await)
             }
             Self::Sanitized(Some(contract)) if success && provider.sanitize => {
-                contract.sanitized(answer, provider, settings).await
+                Box::pin(contract.sanitized(answer, provider, settings)).await
             }
             Self::Sanitized(_) if !success && provider.sanitize => {
-                Opened::Ready(error::replaced(answer, settings).await)
+                Opened::Ready(Box::pin(error::replaced(answer, settings)).await)
             }
             _ => Opened::Ready(untouched(answer, provider)),
         }

@@ -374,7 +374,7 @@ impl Attempt<'_> {
         if !matches!(status, 400 | 413 | 422) {
             return ByStatus::Next(Fault::Status(answer.status()));
         }
-        match answer::rejects_prompt(answer).await {
+        match Box::pin(answer::rejects_prompt(answer)).await {
             Ok(rejection) if fallback.on_rejected_prompt => ByStatus::OtherModel(rejection),
             Ok(rejection) => ByStatus::Open(rejection),
             Err(status) => ByStatus::Next(Fault::Status(status)),
