@@ -61,9 +61,19 @@ pub(crate) fn drain(text: &[u8]) -> Result<(), ScanError> {
     }
 }
 
+/// A member whose name `serde_json` takes for a token of its own: it refuses the text, or reads another value.
+fn is_beyond_the_oracle(text: &[u8]) -> bool {
+    let token = b"private::";
+    text.windows(token.len()).any(|bytes| bytes == token)
+}
+
 /// Compares what is accepted, what it means and where it stands.
 #[track_caller]
 pub(crate) fn check(text: &[u8]) {
+    if is_beyond_the_oracle(text) {
+        drain(text).ok();
+        return;
+    }
     let shown = String::from_utf8_lossy(text);
     let ours = object(text);
     let theirs = oracle(text);
