@@ -38,6 +38,8 @@ pub(super) struct Exchange {
     unread: Bytes,
     body: onwards_http1::Body,
     persistent: bool,
+    /// What broke the body behind payload that is passed on first. A socket tells an error only once.
+    broken: Option<BodyError>,
 }
 
 /// Why an exchange brought no head.
@@ -63,6 +65,7 @@ impl Exchange {
             unread: Bytes::new(),
             body: onwards_http1::Body::new(onwards_http1::Framing::Empty),
             persistent: false,
+            broken: None,
         };
         let mut arrival = Arrival::new(call.method());
         match poll_fn(|cx| exchange.poll_head(&mut arrival, cx)).await {
@@ -117,6 +120,9 @@ impl Exchange {
     fn poll_payload(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
         if let Some(connection) = &mut self.connection {
             self.unsent.poll(connection, cx);
+        }
+        if let Some(error) = self.broken.take() {
+            return Poll::Ready(Some(Err(error)));
         }
         loop {
             if self.body.is_end() {
@@ -177,15 +183,17 @@ impl Exchange {
             match connection.poll_read_into(cx, &mut (&mut all).limit(end - before)) {
                 Poll::Pending => break,
                 Poll::Ready(Ok(0)) => {
-                    self.body.finish()?;
+                    self.broken = self.body.finish().err().map(Into::into);
                     break;
                 }
                 Poll::Ready(Ok(_)) => {
                     let mut rest = all.get(before..).unwrap_or_default();
                     self.body.next(&mut rest)?;
                 }
-                // What came before it is passed on; the next read says the same.
-                Poll::Ready(Err(_)) => break,
+                Poll::Ready(Err(error)) => {
+                    self.broken = Some(error.into());
+                    break;
+                }
             }
         }
         Ok(all.freeze())

@@ -256,6 +256,46 @@ async fn a_body_cut_off_is_an_error() {
 }
 
 #[tokio::test]
+async fn a_long_body_cut_off_is_an_error_behind_what_came() {
+    let provider = Provider::start().await;
+    let site = provider.plain(KEEPING);
+    for (framing, reset) in [
+        ("", true),
+        ("content-length: 999999\r\n", true),
+        ("content-length: 999999\r\n", false),
+    ] {
+        let call = send(&site, "x");
+        let mut peer = provider.accept().await;
+        peer.serve(&format!("HTTP/1.1 200 OK\r\n{framing}\r\n"))
+            .await;
+        let answer = soon(call).await.unwrap().unwrap();
+        peer.say(&"y".repeat(200_000)).await;
+        if reset {
+            peer.stream.set_zero_linger().unwrap();
+        }
+        drop(peer); // its end lies behind it in our socket
+        let mut body = answer.into_body();
+        let mut length = 0;
+        let end = loop {
+            match soon(body.frame()).await {
+                Some(Ok(frame)) => length += frame.into_data().unwrap().len(),
+                Some(Err(_)) => break "broken",
+                None => break "clean",
+            }
+        };
+        assert_eq!(end, "broken", "{framing}{reset}");
+        // A reset takes what had not left the provider along.
+        let arrived = if reset {
+            1..=200_000
+        } else {
+            200_000..=200_000
+        };
+        assert!(arrived.contains(&length), "{framing}{reset}: {length}");
+    }
+    provider.has_no_more().await;
+}
+
+#[tokio::test]
 async fn interim_answers_are_passed_over_and_a_switch_of_protocols_is_none() {
     let provider = Provider::start().await;
     let site = provider.plain(KEEPING);
