@@ -226,6 +226,7 @@ fn settings(changes: &mut Changes, old: &Gateway, new: &Gateway) {
         exempt_header as "exempt_header",
         first_token_timeout as "first_token_timeout_ms",
         batch_inflight_enforce as "batch_inflight_enforce",
+        max_inflight_requests as "max_inflight_requests",
         rate_limit_headers as "rate_limit_headers",
         shared_state as "shared_state" by same_store;
         auth, targets
@@ -242,6 +243,11 @@ fn settings(changes: &mut Changes, old: &Gateway, new: &Gateway) {
             "batch_inflight_enforce" => format!(
                 "{} -> {}",
                 old.batch_inflight_enforce, new.batch_inflight_enforce
+            ),
+            "max_inflight_requests" => format!(
+                "{} -> {}",
+                number(old.max_inflight_requests),
+                number(new.max_inflight_requests)
             ),
             "rate_limit_headers" => {
                 format!("{} -> {}", old.rate_limit_headers, new.rate_limit_headers)
@@ -270,6 +276,10 @@ fn millis(duration: Option<Duration>) -> String {
         || "none".to_owned(),
         |duration| duration.as_millis().to_string(),
     )
+}
+
+fn number(bound: Option<u32>) -> String {
+    bound.map_or_else(|| "none".to_owned(), |bound| bound.to_string())
 }
 
 fn keys(changes: &mut Changes, old: &Auth, new: &Auth) {

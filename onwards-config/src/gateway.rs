@@ -30,6 +30,8 @@ pub struct Gateway {
     pub first_token_timeout: Option<Duration>,
     /// The batch in-flight limits of aliases hold.
     pub batch_inflight_enforce: bool,
+    /// The most requests for providers that the whole gateway has in flight at once: at least 1; `None`: no bound.
+    pub max_inflight_requests: Option<u32>,
     /// Callers are told of the nearest rate limit of their key and pool.
     pub rate_limit_headers: bool,
     /// The store that counts are shared in; `None`: each gateway counts for itself.

@@ -82,6 +82,7 @@ pub(crate) fn gateway(config: spec::Config, reading: &Reading<'_>) -> Gateway {
             .first_token_timeout_ms
             .filter(|deadline| *deadline > 0)
             .map(Duration::from_millis),
+        max_inflight_requests: config.max_inflight_requests,
         rate_limit_headers: config.rate_limit_headers.unwrap_or(true),
         shared_state: config.shared_state.map(shared_state),
         auth: Auth {

@@ -49,6 +49,9 @@ pub(crate) fn config(node: &Node<'_>) -> Option<Config> {
             node.integer(0..=LONGEST_DEADLINE_MS)
         }),
         batch_inflight_enforce: read(&mut m, "batch_inflight_enforce", Node::bool),
+        max_inflight_requests: read(&mut m, "max_inflight_requests", |node| {
+            node.u32(1..=u32::MAX)
+        }),
         rate_limit_headers: read(&mut m, "rate_limit_headers", Node::bool),
         shared_state: read(&mut m, "shared_state", shared_state::shared_state),
     };

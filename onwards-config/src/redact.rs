@@ -71,6 +71,10 @@ pub fn redacted(gateway: &Gateway) -> Value {
             gateway.first_token_timeout.map(milliseconds),
         ),
         (
+            "max_inflight_requests",
+            gateway.max_inflight_requests.map(Value::from),
+        ),
+        (
             "rate_limit_headers",
             Some(gateway.rate_limit_headers.into()),
         ),

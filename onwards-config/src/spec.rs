@@ -61,6 +61,10 @@ pub(crate) struct Config {
     /// effect.
     #[schemars(extend("default" = false))]
     pub(crate) batch_inflight_enforce: Option<bool>,
+    /// Requests for providers that the whole gateway has in flight at once, from their head to the end of their answer. One
+    /// more is refused with 503 and `Retry-After` before its body is looked at. Without it there is no bound.
+    #[schemars(range(min = 1))]
+    pub(crate) max_inflight_requests: Option<u32>,
     /// Tell callers of the nearest rate limit of their key and pool: `x-ratelimit-limit-requests`,
     /// `x-ratelimit-remaining-requests` and `x-ratelimit-reset-requests`, on answers and on refusals by such a limit.
     #[schemars(extend("default" = true))]

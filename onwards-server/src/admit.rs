@@ -34,6 +34,8 @@ pub(crate) struct Admission {
     quota: Option<Quota>,
     /// Slots of the pool and of the key, and the place in the in-flight count.
     held: (Option<Permit>, Option<Permit>, Option<Guard>),
+    /// The place among all the requests in flight.
+    inside: Option<Permit>,
 }
 
 /// The tokens of a request.
@@ -94,7 +96,7 @@ impl fmt::Debug for Counters {
     }
 }
 
-/// Takes what the request needs, or refuses it.
+/// Takes what the request needs, or refuses it. It is `inside` already, and stays so until it has its answer.
 ///
 /// # Errors
 /// [`Refusal::AtInflight`], [`Refusal::BatchCapacity`], [`Refusal::LimitsUnavailable`], [`Refusal::RateLimited`] or
@@ -103,6 +105,7 @@ pub(crate) async fn admit(
     counters: &Counters,
     snapshot: &Snapshot,
     identity: &Identity,
+    inside: Permit,
     now: Duration,
     facts: &Facts,
 ) -> Result<Admission, Refusal> {
@@ -117,6 +120,7 @@ pub(crate) async fn admit(
         tells: snapshot.tells_rates,
     };
     let mut admission = asked.granted(counters, snapshot, now).await?;
+    admission.inside = Some(inside);
     let at_capacity = || Refusal::AtConcurrency;
     admission.held.0 = Some(
         pool.slots
@@ -214,6 +218,7 @@ impl Asked<'_> {
             quota: self.quota(gauges),
             taken: granted.taken.map(Taken::InStore),
             held: (None, None, guard),
+            inside: None,
         })
     }
 
@@ -240,6 +245,7 @@ impl Asked<'_> {
             quota: self.quota(gauges()),
             taken: Some(Taken::Here(self.meters)),
             held: (None, None, place),
+            inside: None,
         })
     }
 

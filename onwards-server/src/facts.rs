@@ -58,7 +58,7 @@ pub(crate) struct Facts {
     trace: Option<Box<Trace>>,
     told: bool,
     _pending: Pending,
-    inflight: [Option<Counted>; 2],
+    inflight: Option<Counted>,
 }
 
 impl Facts {
@@ -91,19 +91,14 @@ impl Facts {
             trace: (house.settings.traces.as_ref()).map(|traces| traces.begin(head)),
             told: false,
             _pending: metrics.arrived(verb, route),
-            inflight: [None, None],
+            inflight: None,
             metrics: metrics.clone(),
         }
     }
 
-    /// The request is one for a provider.
-    pub(crate) fn proxied(&mut self) {
-        self.inflight[0] = Some(Counted::new(self.metrics.requests_inflight()));
-    }
-
     /// The request names this alias of the configuration, and its client holds this key.
     pub(crate) fn identified(&mut self, alias: &Arc<Alias>, caller: Option<&Arc<Caller>>) {
-        self.inflight[1] = Some(Counted::new(&alias.inflight));
+        self.inflight = Some(Counted::new(&alias.inflight));
         self.alias = Some(alias.clone());
         self.caller = caller.cloned();
     }
@@ -234,7 +229,8 @@ impl Facts {
         if batch {
             self.metrics.batch_refused(model);
         }
-        let own = batch || matches!(refusal, Refusal::LimitsUnavailable);
+        let shed = matches!(refusal, Refusal::Overloaded { .. });
+        let own = batch || shed || matches!(refusal, Refusal::LimitsUnavailable);
         if own || (decided && (400..500).contains(&status)) {
             let code = refusal.code();
             self.metrics.rejected(&Rejection {
@@ -243,6 +239,11 @@ impl Facts {
                 code,
                 traffic: self.traffic,
             });
+            if shed {
+                // A line for each would cost most when there is least to spare; that it happens is told now and then.
+                tracing::debug!(request_id = id, "request shed");
+                return;
+            }
             let caller = self.caller.as_deref();
             tracing::info!(
                 request_id = id,

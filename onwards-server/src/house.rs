@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use arc_swap::ArcSwap;
 use http::HeaderName;
 use onwards_config::{Changes, Gateway, Problem, Problems, compare};
+use onwards_limits::Permit;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
@@ -154,10 +155,12 @@ impl House {
         counters: Counters,
         links: Links,
     ) -> Result<Arc<Self>, BadPrefix> {
-        let metrics = Arc::new(Metrics::new(&settings.metrics_prefix)?);
+        let ledger = Ledger::default();
+        let running = Arc::clone(&ledger.inflight);
+        let metrics = Arc::new(Metrics::counting(&settings.metrics_prefix, running)?);
         Ok(Arc::new(Self {
             settings,
-            ledger: Ledger::default(),
+            ledger,
             counters,
             links,
             metrics,
@@ -257,6 +260,19 @@ impl House {
     /// The configuration in force.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.load_full()
+    }
+
+    /// A place among all the requests in flight, or none where there are as many as the configuration allows.
+    pub(crate) fn enter(&self, snapshot: &Snapshot) -> Option<Permit> {
+        let most = snapshot.max_inflight;
+        let place = self.ledger.inflight.try_enter(most);
+        if place.is_none() && self.ledger.tells_shedding(self.now()) {
+            tracing::warn!(
+                max_inflight_requests = most,
+                "overloaded: requests are refused until others have ended"
+            );
+        }
+        place
     }
 
     /// The metrics of this gateway.

@@ -1,6 +1,7 @@
 //! The first stage: a request is read, bounded in size and time, and understood as far as routing needs it.
 
 mod model;
+mod turn_away;
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -21,6 +22,7 @@ use crate::policy::{Snapshot, has_dot_segment};
 use crate::refusal::Refusal;
 
 pub(crate) use self::model::model;
+pub(crate) use self::turn_away::turn_away;
 
 /// The usual methods except TRACE: a provider that honours it sends the request back, and with it the operator's key
 /// (RFC 9110, 9.3.8).

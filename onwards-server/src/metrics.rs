@@ -10,15 +10,17 @@
 //! Several [`Metrics`] can live in one process, each with a registry of its own.
 
 mod answers;
+mod inflight;
 mod labels;
 mod names;
 mod pool;
 mod shared;
 mod tls;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use onwards_limits::Slots;
 use prometheus::{
     GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
     IntGaugeVec, Opts, Registry,
@@ -46,7 +48,6 @@ pub struct BadPrefix {
 pub struct Metrics {
     registry: Registry,
     http: Http,
-    requests_inflight: IntGauge,
     model_inflight: IntGaugeVec,
     upstream_failed: IntCounterVec,
     retries: IntCounter,
@@ -63,12 +64,12 @@ pub struct Metrics {
     tls: tls::Families,
 }
 
-/// A client error the gateway decided on itself.
+/// A refusal the gateway decided on itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rejection<'a> {
     /// The configured alias the request names, or empty.
     pub model: &'a str,
-    /// The status sent, 400 to 499.
+    /// The status sent.
     pub status: u16,
     /// The error code sent, or the name of the strict check that failed.
     pub code: &'static str,
@@ -82,6 +83,14 @@ impl Metrics {
     /// # Errors
     /// [`BadPrefix`] if the prefix cannot begin a metric name.
     pub fn new(prefix: &str) -> Result<Self, BadPrefix> {
+        Self::counting(prefix, Arc::default())
+    }
+
+    /// The same, where the proxied requests in flight are the slots in use.
+    ///
+    /// # Errors
+    /// [`BadPrefix`] if the prefix cannot begin a metric name.
+    pub fn counting(prefix: &str, inflight: Arc<Slots>) -> Result<Self, BadPrefix> {
         let valid = prefix
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -92,15 +101,16 @@ impl Metrics {
         if !valid {
             return Err(bad());
         }
-        Self::build(prefix).map_err(|_| bad())
+        Self::build(prefix, inflight).map_err(|_| bad())
     }
 
-    fn build(prefix: &str) -> Result<Self, prometheus::Error> {
+    fn build(prefix: &str, inflight: Arc<Slots>) -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
         let make = Maker {
             registry: &registry,
             prefix,
         };
+        make.register(inflight::Shown::new(inflight)?)?;
         // Series that an alert compares over time are there before the first event.
         let config_reloads = make.counters(Name::ConfigReloads)?;
         for result in ["ok", "error"] {
@@ -116,9 +126,6 @@ impl Metrics {
                     .take(Verb::ALL.len() * Route::ALL.len())
                     .collect(),
             },
-            requests_inflight: make
-                .gauges(Name::RequestsInflight)?
-                .with_label_values::<&str>(&[]),
             model_inflight: make.gauges(Name::ModelInflight)?,
             upstream_failed: make.counters(Name::UpstreamFailed)?,
             retries: make.counters(Name::Retries)?.with_label_values::<&str>(&[]),
@@ -178,12 +185,7 @@ impl Metrics {
         size.observe(bytes as f64);
     }
 
-    /// Proxied requests from their arrival to the end of the body.
-    pub fn requests_inflight(&self) -> &IntGauge {
-        &self.requests_inflight
-    }
-
-    /// The same for one configured alias. Asking for it makes the series, at zero: call it for every alias at load.
+    /// Proxied requests of one configured alias, from their arrival to the end of the body. Asking for it makes the series, at zero: call it for every alias at load.
     pub fn model_inflight(&self, alias: &str) -> IntGauge {
         self.model_inflight.with_label_values(&[alias])
     }

@@ -47,7 +47,9 @@ where
     if endpoint == Endpoint::Models {
         return egress::models(snapshot, &head);
     }
-    facts.proxied();
+    let Some(inside) = house.enter(snapshot) else {
+        return Err(ingress::turn_away(&head, body).await); // before it costs much
+    };
     let arrival = ingress::read(&house.settings, snapshot, head, endpoint, body).await?; // bounded in size and time
     facts.received(arrival.received);
     let checked = vet::contract(snapshot, &arrival, facts)?; // strict mode: the shape of the request
@@ -56,8 +58,15 @@ where
     let model = ingress::model(&arrival, document)?;
     let identity = identify::identify(snapshot, endpoint, &model, &arrival.headers, facts)?; // alias, key, rules, pool
     let vetted = vet::vet(snapshot, &arrival, document, checked, &identity, facts)?; // what needs no capacity
-    let mut admission =
-        admit::admit(&house.counters, snapshot, &identity, house.now(), facts).await?; // counts, rates, slots
+    let mut admission = admit::admit(
+        &house.counters,
+        snapshot,
+        &identity,
+        inside,
+        house.now(),
+        facts,
+    )
+    .await?; // counts, rates, slots
     let egress = answer::settle(
         &house.settings,
         snapshot,

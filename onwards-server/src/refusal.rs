@@ -48,6 +48,10 @@ pub(crate) enum Refusal {
     MethodNotAllowed {
         allow: &'static str,
     },
+    /// The gateway has as many requests in flight as it may. What is left of the body is not read where the connection closes.
+    Overloaded {
+        closes: bool,
+    },
     /// A rate limit of the key or the pool, or those of all its providers; the quota of the former is told.
     RateLimited {
         wait: Duration,
@@ -107,6 +111,7 @@ type Columns = (
 
 const INVALID: &str = "invalid_request_error";
 const LIMITED: &str = "rate_limit_error";
+const OVERLOADED: &str = "overloaded_error";
 const INTERNAL: &str = "internal_error";
 const TRY_LATER: &str = "An internal error occurred. Please try again later.";
 
@@ -174,7 +179,7 @@ impl Refusal {
             ),
             Self::BatchCapacity { alias, limit } => (
                 StatusCode::from_u16(529).unwrap_or(StatusCode::SERVICE_UNAVAILABLE),
-                "overloaded_error",
+                OVERLOADED,
                 "batch_capacity_exceeded",
                 None,
                 format!(
@@ -280,6 +285,13 @@ impl Refusal {
                 None,
                 "Too many concurrent requests. Please wait for some requests to complete before sending more.".into(),
             ),
+            Self::Overloaded { .. } => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                OVERLOADED,
+                "overloaded",
+                None,
+                "The gateway has as many requests in flight as it can serve. Please try again shortly.".into(),
+            ),
             Self::LimitsUnavailable => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 INTERNAL,
@@ -327,6 +339,7 @@ impl Refusal {
             Self::AtConcurrency
             | Self::AllAtCapacity
             | Self::LimitsUnavailable
+            | Self::Overloaded { .. }
             | Self::AtInflight { .. }
             | Self::BatchCapacity { .. } => Some(1),
             _ => None,
@@ -358,7 +371,7 @@ impl Refusal {
                 headers.insert(header::ALLOW, HeaderValue::from_static(allow));
             }
             // What is left of the request body is not read: the connection cannot serve another request.
-            Self::BodyTooLarge { .. } | Self::BodyTimeout => {
+            Self::BodyTooLarge { .. } | Self::BodyTimeout | Self::Overloaded { closes: true } => {
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
             _ => {}

@@ -54,6 +54,16 @@ fn settings() {
         ),
         (
             "",
+            r#""max_inflight_requests": 9,"#,
+            "~ setting max_inflight_requests: none -> 9",
+        ),
+        (
+            r#""max_inflight_requests": 9,"#,
+            r#""max_inflight_requests": 8,"#,
+            "~ setting max_inflight_requests: 9 -> 8",
+        ),
+        (
+            "",
             r#""exempt_header": "x-batch","#,
             "~ setting exempt_header",
         ),

@@ -753,3 +753,22 @@ fn a_name_of_a_key_that_is_misspelt() {
     check(&config("team-a"), expect![""]);
     check(&config("sk-other"), expect![""]);
 }
+
+#[test]
+fn a_bound_on_all_requests_lets_at_least_one_in() {
+    let config =
+        |bound: &str| format!(r#"{{ "targets": {{}}, "max_inflight_requests": {bound} }}"#);
+    check(&config("1"), expect![""]);
+    check(
+        &config("0"),
+        expect![[r#"
+            max_inflight_requests (line 1, column 43): found 0; expected an integer from 1 to 4294967295
+        "#]],
+    );
+    check(
+        &config(r#""many""#),
+        expect![[r#"
+            max_inflight_requests (line 1, column 43): found "many"; expected an integer from 1 to 4294967295
+        "#]],
+    );
+}

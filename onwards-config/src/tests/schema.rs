@@ -233,6 +233,7 @@ fn the_schema_rejects_what_it_can_know() {
         json!({ "targets": {}, "auth": { "key_definitions": { "a": { "key": "k", "labels": { "account": 1 } } } } }),
         json!({ "targets": {}, "exempt_header": "x y" }),
         json!({ "targets": {}, "first_token_timeout_ms": 3_600_001 }),
+        json!({ "targets": {}, "max_inflight_requests": 0 }),
     ] {
         assert!(!valid(&document), "{document}");
         assert!(read(&document.to_string()).is_err(), "{document}");

@@ -33,6 +33,7 @@ pub(super) fn gateway(gateway: &Gateway) -> Value {
             Some(Proxy::Fixed { .. }) => "fixed",
         },
         "rejected_params": gateway.rejected_params,
+        "max_inflight_requests": gateway.max_inflight_requests,
         "rate_limit_headers": gateway.rate_limit_headers,
         "shared_state": gateway.shared_state.as_ref().map(shared_state),
         "auth": {

@@ -110,7 +110,7 @@ table! {
     Tokens = Counter, false, "onwards_tokens_total", ["model", "type"],
         "Tokens as the providers counted them: prompt and completion; cached is a part of prompt, reasoning one of completion.";
     Rejections = Counter, false, "onwards_rejections_total", ["model", "status", "code", "traffic"],
-        "Client errors the gateway decided on itself.";
+        "Requests the gateway refused by a decision of its own: client errors, and want of capacity.";
     UnsupportedParams = Counter, false, "onwards_unsupported_params_total", ["param", "model", "traffic", "action"],
         "Requests that carry a parameter the gateway does not support.";
     BatchInflightRefusals = Counter, false, "onwards_batch_inflight_refusals_total", ["model"],

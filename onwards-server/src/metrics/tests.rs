@@ -141,8 +141,10 @@ fn a_model_gauge_exists_from_the_first_and_stays() {
 
 #[test]
 fn the_gateways_own_counters() {
-    let metrics = metrics();
-    metrics.requests_inflight().inc();
+    let running = std::sync::Arc::new(onwards_limits::Slots::default());
+    let metrics = Metrics::counting("onwards", running.clone()).unwrap();
+    let _one = running.try_enter(None).unwrap();
+    drop(running.try_enter(None));
     metrics.upstream_failed(Failure::RetriesExhausted, 503, "a");
     metrics.retried();
     metrics.retry_budget_exhausted();

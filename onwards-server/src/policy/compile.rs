@@ -82,6 +82,7 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
         strict: gateway.strict_mode,
         rejected_params,
         enforces_batch: gateway.batch_inflight_enforce,
+        max_inflight: gateway.max_inflight_requests,
         tells_rates: gateway.rate_limit_headers,
         shared: None,
         exempt_header: gateway.exempt_header.clone(),

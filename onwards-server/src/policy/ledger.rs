@@ -5,8 +5,9 @@
 //! forgotten when its last request ends, and starts anew when it is added again after that.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use onwards_limits::{Bucket, Slots};
 use parking_lot::Mutex;
@@ -28,12 +29,19 @@ pub struct Kept {
     pub affinities: usize,
 }
 
+/// How often it is said that requests are shed.
+const SHEDDING_TOLD_EVERY: Duration = Duration::from_secs(10);
+
 /// All living state of a gateway.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     buckets: Shelf<Bucket>,
     slots: Shelf<Slots>,
     pauses: Shelf<Pause>,
+    /// All proxied requests in flight, whatever configuration they began with.
+    pub(crate) inflight: Arc<Slots>,
+    /// When it was last said that requests are shed: milliseconds, and one.
+    shedding_told: AtomicU64,
     /// What pools with several providers have learnt, by alias. Held by the ledger, since a parked controller waits for
     /// its pool to grow again.
     learnt: Mutex<HashMap<String, Learnt>>,
@@ -55,6 +63,17 @@ impl Ledger {
     /// The pause of the provider with this identity.
     pub(super) fn pause(&self, identity: String) -> Arc<Pause> {
         self.pauses.find_or(identity, Pause::default)
+    }
+
+    /// Whether it is time to say that requests are shed; whoever is told so says it.
+    pub(crate) fn tells_shedding(&self, now: Duration) -> bool {
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX - 1);
+        let (now, every) = (millis(now).saturating_add(1), millis(SHEDDING_TOLD_EVERY));
+        self.shedding_told
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |told| {
+                (told == 0 || now >= told.saturating_add(every)).then_some(now)
+            })
+            .is_ok()
     }
 
     /// Takes out what all pools have learnt, for a new configuration to carry over what it can.
@@ -140,6 +159,24 @@ impl<T> Shelf<T> {
 mod tests {
     use super::Ledger;
     use std::sync::Arc;
+    use std::time::Duration;
+
+    #[test]
+    fn shedding_is_told_at_once_and_then_every_ten_seconds() {
+        let ledger = Ledger::default();
+        let at = |millis| ledger.tells_shedding(Duration::from_millis(millis));
+        for (millis, told) in [
+            (0, true),
+            (0, false),
+            (9999, false),
+            (10_000, true),
+            (19_999, false),
+            (3_600_000, true),
+            (3_600_001, false),
+        ] {
+            assert_eq!(at(millis), told, "{millis} ms");
+        }
+    }
 
     #[test]
     fn what_is_held_is_found_again_and_what_is_not_starts_anew() {

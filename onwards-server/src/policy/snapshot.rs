@@ -33,6 +33,8 @@ pub(crate) struct Snapshot {
     pub(crate) rejected_params: Vec<&'static str>,
     /// The batch in-flight limits of aliases hold.
     pub(crate) enforces_batch: bool,
+    /// The most proxied requests that may be in flight.
+    pub(crate) max_inflight: Option<u32>,
     /// Callers are told of the nearest rate limit.
     pub(crate) tells_rates: bool,
     /// The store that counts are shared in.
@@ -226,6 +228,7 @@ impl Snapshot {
             strict: false,
             rejected_params: Vec::new(),
             enforces_batch: false,
+            max_inflight: None,
             tells_rates: true,
             shared: None,
             exempt_header: None,

@@ -32,6 +32,8 @@ fn all() -> Vec<Refusal> {
             quota: None,
         },
         Refusal::LimitsUnavailable,
+        Refusal::Overloaded { closes: false },
+        Refusal::Overloaded { closes: true },
         Refusal::AtConcurrency,
         Refusal::AllAtCapacity,
         Refusal::AtInflight {
@@ -83,6 +85,8 @@ fn every_refusal_has_its_row() {
         429 rate_limit_error rate_limit - retry-after: 2, x-ratelimit-limit-requests: 5, x-ratelimit-remaining-requests: 0, x-ratelimit-reset-requests: 6s
         429 rate_limit_error rate_limit - retry-after: 2
         503 internal_error limits_unavailable - retry-after: 1
+        503 overloaded_error overloaded - retry-after: 1
+        503 overloaded_error overloaded - retry-after: 1, connection: close
         429 rate_limit_error concurrency_limit_exceeded - retry-after: 1
         429 rate_limit_error concurrency_limit_exceeded - retry-after: 1
         429 rate_limit_error inflight_limit_exceeded - retry-after: 1

@@ -13,6 +13,7 @@ mod body;
 mod doors;
 mod exit;
 mod order;
+mod overload;
 mod paths;
 mod permits;
 mod pools;
