@@ -31,7 +31,7 @@ use self::id::AnswerId;
 pub(crate) use self::rejection::rejects_prompt;
 use self::rework::Rework;
 use self::rewrite::Rewriter;
-pub(crate) use self::settle::{settle, unique};
+pub(crate) use self::settle::settle;
 pub(crate) use self::stream::CleanStream;
 #[cfg(feature = "otlp")]
 pub(crate) use self::unary::read;
@@ -287,12 +287,17 @@ fn allowed(provider: &HeaderMap) -> HeaderMap {
 
 /// True for the head of an event stream.
 pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
+    const KIND: &[u8] = b"text/event-stream";
     headers
         .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .is_some_and(|value| {
-            let kind = value.split(';').next().unwrap_or_default().trim();
-            kind.eq_ignore_ascii_case("text/event-stream")
+        .and_then(|value| {
+            value
+                .as_bytes()
+                .trim_ascii_start()
+                .split_at_checked(KIND.len())
+        })
+        .is_some_and(|(kind, rest)| {
+            kind.eq_ignore_ascii_case(KIND) && matches!(rest.trim_ascii_start(), [] | [b';', ..])
         })
 }
 

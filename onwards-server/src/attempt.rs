@@ -105,9 +105,13 @@ pub(crate) async fn until_committed(
         let verdict = match take_token(house, provider) {
             Err(fault) => after(fault, pool, pool.fallback.on_rate_limit),
             Ok(()) => {
+                let parent;
                 let mut call = plan.call(provider)?;
                 admission.spend();
-                facts.attempt(provider, plan.alias, call.headers_mut());
+                parent = facts.attempt(provider, plan.alias);
+                if let Some(parent) = &parent {
+                    parent.tell(&mut call.headers);
+                }
                 let may_go_on = candidates.attempts_left() > 0 && pool.providers.len() > 1;
                 Attempt {
                     house,
@@ -227,7 +231,7 @@ struct Attempt<'a> {
 
 impl Attempt<'_> {
     /// Sends the call, waits for the head of its answer, and looks into it as far as the plan wants it.
-    async fn make(self, call: Call, permit: Permit, facts: &mut Facts) -> Verdict {
+    async fn make(self, call: Call<'_>, permit: Permit, facts: &mut Facts) -> Verdict {
         let Self { plan, provider, .. } = self;
         let preferred = plan
             .pool
@@ -275,7 +279,7 @@ impl Attempt<'_> {
 
     async fn judge(
         &self,
-        call: Call,
+        call: Call<'_>,
         permit: Permit,
         look: &mut Look,
         open: &mut Open<'_>,
@@ -322,7 +326,7 @@ impl Attempt<'_> {
     }
 
     /// Sends one call and waits for the head of its answer, no longer than the provider, or its first token, may take.
-    async fn send(&self, call: Call, deadline: Option<Instant>) -> Result<Answer, Fault> {
+    async fn send(&self, call: Call<'_>, deadline: Option<Instant>) -> Result<Answer, Fault> {
         let provider = self.provider;
         let sending = provider
             .destination

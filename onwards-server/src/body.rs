@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderValue, header};
 use http_body::{Frame, SizeHint};
 use memchr::memmem;
 use onwards_limits::Permit;
@@ -30,16 +30,26 @@ pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 /// Dropping it at any point frees every slot that the request holds and gives the provider's response up.
 pub struct Body {
     source: Source,
+    /// What goes with the body once it is on its way to a client: boxed, because bodies are moved about before that.
+    served: Option<Box<Served>>,
+}
+
+struct Served {
     /// Told when the body ends or is dropped, whichever comes first.
-    closing: Option<Closing>,
-    bytes: u64,
+    closing: Closing,
     watch: Watch,
+    /// Bytes that went to the client.
+    bytes: u64,
     /// Reads token counts from the bytes of a provider.
     tap: Tap,
 }
 
 enum Source {
-    Whole(Option<Bytes>),
+    Whole {
+        bytes: Option<Bytes>,
+        /// What was counted in the provider's text that the bytes were made from.
+        counted: Option<Usage>,
+    },
     Upstream {
         body: UpstreamBody,
         silence: Silence,
@@ -74,7 +84,10 @@ impl Watch {
         let text = || {
             headers
                 .get(header::CONTENT_TYPE)
-                .is_none_or(|kind| memmem::find(kind.as_bytes(), b"json").is_some())
+                .map(HeaderValue::as_bytes)
+                .is_none_or(|kind| {
+                    kind.starts_with(b"application/json") || memmem::find(kind, b"json").is_some()
+                })
         };
         Self {
             stream,
@@ -96,22 +109,26 @@ impl Body {
     fn new(source: Source) -> Self {
         Self {
             source,
-            closing: None,
-            bytes: 0,
-            watch: Watch::default(),
-            tap: Tap::default(),
+            served: None,
         }
     }
 
     /// A body of one piece.
     pub(crate) fn full(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
-        Self::new(Source::Whole((!bytes.is_empty()).then_some(bytes)))
+        Self::new(Source::Whole {
+            bytes: (!bytes.is_empty()).then_some(bytes),
+            counted: None,
+        })
     }
 
     /// Reads token counts from the text of a provider that the body was made from.
     pub(crate) fn count(&mut self, text: &[u8]) {
-        self.tap.read(text);
+        if let Source::Whole { counted, .. } = &mut self.source {
+            let mut tap = Tap::default();
+            tap.read(text);
+            *counted = tap.usage();
+        }
     }
 
     /// A provider's body, passed on as it comes. A gap longer than `idle_timeout` breaks it off.
@@ -131,43 +148,48 @@ impl Body {
 
     /// Attaches what lasts to the end of the body.
     pub(crate) fn closing(mut self, closing: Closing, watch: Watch) -> Self {
-        self.closing = Some(closing);
-        self.watch = watch;
+        self.served = Some(Box::new(Served {
+            closing,
+            watch,
+            bytes: 0,
+            tap: Tap::default(),
+        }));
         self
     }
 
     fn close(&mut self, outcome: Outcome) {
-        if let Some(Closing { facts, held }) = self.closing.take() {
-            drop(held);
-            facts.ended(outcome, self.bytes, self.usage());
-        }
-    }
-
-    /// What the provider has counted. Of a stream that is rebuilt it is what the provider sent: the client may get less.
-    fn usage(&self) -> Option<Usage> {
-        match &self.source {
+        let Some(served) = self.served.take() else {
+            return;
+        };
+        // Of a stream that is rebuilt it is what the provider sent: the client may get less.
+        let usage = match &self.source {
             Source::Clean(stream) => stream.usage(),
-            Source::Whole(_) | Source::Upstream { .. } => self.tap.usage(),
-        }
+            Source::Whole { counted, .. } => *counted,
+            Source::Upstream { .. } => served.tap.usage(),
+        };
+        let Served { closing, bytes, .. } = *served;
+        drop(closing.held);
+        closing.facts.ended(outcome, bytes, usage);
     }
 
     /// Notes bytes that go to the client.
     fn passes(&mut self, data: &Bytes) {
-        self.bytes += data.len() as u64;
-        if self.watch.first_token && memmem::find(data, b"data:").is_some() {
-            self.watch.first_token = false;
-            if let Some(closing) = &mut self.closing {
-                closing.facts.first_token();
-            }
+        let Some(served) = &mut self.served else {
+            return;
+        };
+        served.bytes += data.len() as u64;
+        if served.watch.first_token && memmem::find(data, b"data:").is_some() {
+            served.watch.first_token = false;
+            served.closing.facts.first_token();
         }
-        if self.watch.usage && matches!(self.source, Source::Upstream { .. }) {
-            self.tap.read(data);
+        if served.watch.usage && matches!(self.source, Source::Upstream { .. }) {
+            served.tap.read(data);
         }
     }
 
     fn is_end(&self) -> bool {
         match &self.source {
-            Source::Whole(bytes) => bytes.is_none(),
+            Source::Whole { bytes, .. } => bytes.is_none(),
             Source::Upstream { body, broken, .. } => {
                 broken.is_none() && http_body::Body::is_end_stream(body)
             }
@@ -186,7 +208,9 @@ impl http_body::Body for Body {
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let this = self.get_mut();
         let polled = match &mut this.source {
-            Source::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Source::Whole { bytes, .. } => {
+                Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes))))
+            }
             Source::Upstream {
                 body,
                 silence,
@@ -228,7 +252,7 @@ impl http_body::Body for Body {
 
     fn size_hint(&self) -> SizeHint {
         match &self.source {
-            Source::Whole(bytes) => {
+            Source::Whole { bytes, .. } => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
             Source::Upstream { body, .. } => http_body::Body::size_hint(body),
@@ -240,13 +264,13 @@ impl http_body::Body for Body {
 impl Drop for Body {
     fn drop(&mut self) {
         let fault = match &self.source {
-            Source::Whole(_) => None,
+            Source::Whole { .. } => None,
             Source::Upstream { broken, .. } => broken.as_ref(),
             Source::Clean(stream) => stream.fault(),
         };
         let said = match &self.source {
             Source::Clean(stream) => stream.has_said_all(),
-            Source::Whole(_) | Source::Upstream { .. } => self.is_end(),
+            Source::Whole { .. } | Source::Upstream { .. } => self.is_end(),
         };
         let outcome = match fault {
             Some(error) => outcome_of(error),
@@ -271,7 +295,7 @@ fn outcome_of(error: &BodyError) -> Outcome {
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Body")
-            .field("bytes", &self.bytes)
+            .field("end", &self.is_end())
             .finish_non_exhaustive()
     }
 }

@@ -12,10 +12,11 @@ use prometheus::IntGauge;
 use tokio::time::Instant;
 
 use crate::fault::Fault;
-use crate::headers::REQUEST_ID;
+use crate::headers::{Parent, REQUEST_ID};
 use crate::house::House;
 use crate::metrics::{Failure, Form, Metrics, Pending, Rejection, Route, Tokens, Traffic, Verb};
 use crate::policy::{Alias, Caller, Pool, Provider};
+use crate::random;
 use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::traces::Trace;
@@ -123,16 +124,17 @@ impl Facts {
         self.traffic == Traffic::Dispatched
     }
 
-    /// The request is sent to this provider, which learns of its span where it may know the trace.
-    pub(crate) fn attempt(&mut self, provider: &Provider, alias: &Alias, headers: &mut HeaderMap) {
+    /// The request is sent to this provider, which learns of this span where it may know the trace.
+    pub(crate) fn attempt(&mut self, provider: &Provider, alias: &Alias) -> Option<Parent> {
         self.attempts += 1;
         self.provider = Some(provider.name.clone());
-        if let Some(trace) = &mut self.trace {
-            let model = provider.sent_model.as_deref().unwrap_or(&alias.name);
-            trace.attempt(self.route, &provider.peer, model);
-            if provider.outbound.trace {
-                trace.propagate(headers);
-            }
+        let trace = self.trace.as_mut()?;
+        let model = provider.sent_model.as_deref().unwrap_or(&alias.name);
+        trace.attempt(self.route, &provider.peer, model);
+        if provider.outbound.trace {
+            trace.parent()
+        } else {
+            None
         }
     }
 
@@ -375,8 +377,5 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
         .filter(sane)
         // A copy: the original keeps the buffer that the head was read into.
         .and_then(|value| HeaderValue::from_bytes(value.as_bytes()).ok())
-        .unwrap_or_else(|| {
-            let made = format!("req_{:032x}", fastrand::u128(..));
-            HeaderValue::try_from(made).unwrap_or_else(|_| HeaderValue::from_static("req"))
-        })
+        .unwrap_or_else(random::request_id)
 }

@@ -3,13 +3,21 @@
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue};
 
+use crate::transport::Field;
+
 /// The header that names the alias instead of the body.
 pub(crate) const MODEL_OVERRIDE: HeaderName = HeaderName::from_static("model-override");
 /// The header that identifies a request in logs on both sides.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The number of the configuration that served a request.
 pub(crate) const GENERATION: HeaderName = HeaderName::from_static("x-onwards-generation");
-const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+static HOST: HeaderName = header::HOST;
+static CONTENT_TYPE: HeaderName = header::CONTENT_TYPE;
+static JSON: HeaderValue = HeaderValue::from_static("application/json");
+static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+static HTTPS: HeaderValue = HeaderValue::from_static("https");
+static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+static TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 
 /// What a provider adds to the headers of every request.
 #[derive(Debug)]
@@ -22,33 +30,64 @@ pub(crate) struct Outbound {
     pub(crate) trace: bool,
 }
 
-/// The headers of an upstream request: the client's without what must stay behind, with what the provider needs.
-///
-/// `decoded` says that the body is no longer compressed as the client sent it.
-pub(crate) fn upstream(
-    client: &HeaderMap,
-    outbound: &Outbound,
-    body_len: u64,
-    decoded: bool,
-) -> HeaderMap {
-    let nominated = nominated(client);
-    let mut headers = HeaderMap::with_capacity(client.len() + 4);
-    headers.insert(header::HOST, outbound.host.clone());
-    for (name, value) in client {
-        if stays_behind(name.as_str(), outbound.trace)
-            || nominated
-                .as_ref()
-                .is_some_and(|nominated| nominated.contains(name.as_str()))
-            || (decoded && name == header::CONTENT_ENCODING)
-        {
-            continue;
-        }
-        headers.append(name.clone(), value.clone());
+/// How a request is changed on its way, as far as its headers tell of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Changes {
+    /// The body is no longer compressed as the client sent it.
+    pub(crate) decoded: bool,
+    /// The answer is read here, so it has to come uncompressed.
+    pub(crate) read: bool,
+    /// The body is JSON, whatever the client wrote.
+    pub(crate) json: bool,
+}
+
+/// A span of the gateway's as a provider is told of it (W3C Trace Context).
+#[derive(Debug)]
+pub(crate) struct Parent {
+    /// The value of `traceparent`.
+    pub(crate) value: HeaderValue,
+    /// The client began the trace, so its `tracestate` belongs to it.
+    pub(crate) continued: bool,
+}
+
+impl Parent {
+    /// Tells a provider of the span, in place of the client's.
+    pub(crate) fn tell<'a>(&'a self, headers: &mut Vec<Field<'a>>) {
+        headers.retain(|(name, _)| *name != TRACEPARENT && (self.continued || *name != TRACESTATE));
+        headers.push((&TRACEPARENT, &self.value));
     }
-    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body_len));
-    headers.insert(FORWARDED_PROTO, HeaderValue::from_static("https"));
+}
+
+/// The headers of an upstream request: the client's without what must stay behind, with what the provider needs. How the body
+/// is framed is told by whoever sends it.
+pub(crate) fn upstream<'a>(
+    client: &'a HeaderMap,
+    outbound: &'a Outbound,
+    changes: Changes,
+) -> Vec<Field<'a>> {
+    let nominated = nominated(client);
+    let replaced = |name: &HeaderName| {
+        (changes.decoded && name == header::CONTENT_ENCODING)
+            || (changes.read && name == header::ACCEPT_ENCODING)
+            || (changes.json && name == header::CONTENT_TYPE)
+            || (outbound.auth.as_ref()).is_some_and(|(auth, _)| auth == name)
+    };
+    let mut headers = Vec::with_capacity(client.len() + 5);
+    headers.push((&HOST, &outbound.host));
+    for (name, value) in client {
+        if !stays_behind(name.as_str(), outbound.trace)
+            && !replaced(name)
+            && !(nominated.as_ref()).is_some_and(|nominated| nominated.contains(name.as_str()))
+        {
+            headers.push((name, value));
+        }
+    }
+    if changes.json {
+        headers.push((&CONTENT_TYPE, &JSON));
+    }
+    headers.push((&FORWARDED_PROTO, &HTTPS));
     if let Some((name, value)) = &outbound.auth {
-        headers.insert(name.clone(), value.clone());
+        headers.push((name, value));
     }
     headers
 }
@@ -60,10 +99,12 @@ pub(crate) fn downstream(headers: &mut HeaderMap, configured: &[(HeaderName, Hea
             headers.remove(name.as_str());
         }
     }
-    if headers.contains_key(header::TRANSFER_ENCODING) {
+    let hop = headers.keys().filter(|name| is_hop_by_hop(name.as_str()));
+    let hop: Vec<HeaderName> = hop.cloned().collect(); // as good as always none, which costs nothing
+    if hop.contains(&header::TRANSFER_ENCODING) {
         headers.remove(header::CONTENT_LENGTH); // the framing was the encoding's (RFC 9112, 6.3)
     }
-    for name in &HOP_BY_HOP {
+    for name in hop {
         headers.remove(name);
     }
     configure(headers, configured);
@@ -76,24 +117,27 @@ pub(crate) fn configure(headers: &mut HeaderMap, configured: &[(HeaderName, Head
     }
 }
 
-/// Hop-by-hop fields (RFC 9110, 7.6.1) and the framing, which each side of the gateway does for itself.
-static HOP_BY_HOP: [HeaderName; 8] = [
-    header::CONNECTION,
-    HeaderName::from_static("keep-alive"),
-    header::PROXY_AUTHENTICATE,
-    header::PROXY_AUTHORIZATION,
-    header::TE,
-    header::TRAILER,
-    header::UPGRADE,
-    header::TRANSFER_ENCODING,
-];
+/// True for hop-by-hop fields (RFC 9110, 7.6.1) and the framing, which each side of the gateway does for itself.
+fn is_hop_by_hop(name: &str) -> bool {
+    matches!(
+        name,
+        "connection"
+            | "keep-alive"
+            | "proxy-authenticate"
+            | "proxy-authorization"
+            | "te"
+            | "trailer"
+            | "upgrade"
+            | "transfer-encoding"
+    )
+}
 
 /// True for a client's header that never reaches a provider.
 fn stays_behind(name: &str, trace: bool) -> bool {
     match name {
         // hop by hop, framing, and what the gateway has already answered for
-        "connection" | "keep-alive" | "proxy-authenticate" | "proxy-authorization" | "proxy-connection" | "te" | "trailer" | "upgrade"
-        | "transfer-encoding" | "content-length" | "expect" | "host" | "x-forwarded-proto"
+        _ if is_hop_by_hop(name) => true,
+        "proxy-connection" | "content-length" | "expect" | "host" | "x-forwarded-proto"
         // the client's credentials
         | "authorization" | "x-api-key" | "api-key" | "cookie"
         // what a browser says of itself

@@ -49,6 +49,7 @@ mod headers;
 mod house;
 mod policy;
 mod quota;
+mod random;
 mod record;
 mod refusal;
 mod secrets;

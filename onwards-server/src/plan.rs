@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::uri::PathAndQuery;
-use http::{HeaderValue, Uri, header};
 use onwards_balance::First;
 use onwards_json::{Edit, EditError, Object, Splice};
 use onwards_reasoning::{Ask, Edit as Translated};
 
 use crate::answer::Egress;
-use crate::headers;
+use crate::headers::{self, Changes};
 use crate::house::unix_now;
 use crate::identify::Identity;
 use crate::ingress::Arrival;
@@ -159,33 +158,19 @@ impl Plan<'_> {
     /// # Errors
     /// [`Refusal::BadRequest`] when the joined path is no request target, [`Refusal::Reasoning`] when a translation would cross a
     /// member that is not an object, [`Refusal::Internal`] when an edit that was vetted cannot be applied.
-    pub(crate) fn call(&self, provider: &Provider) -> Result<Call, Refusal> {
-        let body = self.body(provider)?;
-        let mut call = Call::new(Outgoing::default());
-        *call.method_mut() = self.arrival.method.clone();
-        *call.uri_mut() = self.target(provider)?;
-        let mut headers = headers::upstream(
-            &self.arrival.headers,
-            &provider.outbound,
-            body.len(),
-            self.arrival.decoded,
-        );
-        if self.egress.reads(provider) {
-            headers.remove(header::ACCEPT_ENCODING);
-        }
-        if self.egress.is_strict() {
-            headers.insert(
-                header::CONTENT_TYPE,
-                HeaderValue::from_static("application/json"),
-            );
-        }
-        *call.headers_mut() = headers;
-        *call.body_mut() = body;
-        Ok(call)
+    pub(crate) fn call<'b>(&'b self, provider: &'b Provider) -> Result<Call<'b>, Refusal> {
+        let changes = Changes {
+            decoded: self.arrival.decoded,
+            read: self.egress.reads(provider),
+            json: self.egress.is_strict(),
+        };
+        let headers = headers::upstream(&self.arrival.headers, &provider.outbound, changes);
+        let (target, body) = (self.target(provider)?, self.body(provider)?);
+        Ok(Call::new(&self.arrival.method, target, headers, body))
     }
 
     /// The request target in origin form: base path and request path joined as text, the client's query kept.
-    fn target(&self, provider: &Provider) -> Result<Uri, Refusal> {
+    fn target(&self, provider: &Provider) -> Result<PathAndQuery, Refusal> {
         let base = provider.base_path.as_str();
         let uri = &self.arrival.uri;
         let mut joined = if self.egress.is_strict() {
@@ -193,7 +178,7 @@ impl Plan<'_> {
             format!("{base}{}", self.arrival.endpoint.below_base())
         } else {
             match uri.path_and_query() {
-                Some(same) if base.is_empty() => return Ok(Uri::from(same.clone())),
+                Some(same) if base.is_empty() => return Ok(same.clone()),
                 _ => join(base, uri.path()),
             }
         };
@@ -202,7 +187,6 @@ impl Plan<'_> {
             joined.push_str(query);
         }
         PathAndQuery::try_from(joined)
-            .map(Uri::from)
             .map_err(|_| Refusal::BadRequest("The request path is not a valid request target."))
     }
 

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use http::HeaderMap;
 use onwards_strict::{Cleaned, Cleaner, Context};
 
-use crate::answer::unique;
 use crate::body::BodyError;
 use crate::house::unix_now;
+use crate::random::uuid;
 
 /// A provider's success that has arrived whole: what a transform is shown.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ pub fn response_sanitizer()
         if !answer.path.contains("/chat/completions") {
             return Ok(None);
         }
-        let unique = unique();
+        let unique = uuid();
         let context = Context {
             model: answer.model,
             unique: &unique,

@@ -8,6 +8,7 @@ use crate::house::{Settings, unix_now};
 use crate::identify::Identity;
 use crate::ingress::Arrival;
 use crate::policy::Snapshot;
+use crate::random::uuid;
 use crate::vet::Vetted;
 
 /// What is done to the answers of a request, by the mode, the endpoint, the pool, and the wishes of an embedder.
@@ -23,7 +24,7 @@ pub(crate) fn settle(
         endpoint,
         model: model.to_owned(),
         include_usage: vetted.checked.is_some_and(|checked| checked.include_usage),
-        unique: unique(),
+        unique: uuid(),
         now: unix_now(),
         id,
     };
@@ -66,19 +67,4 @@ fn id(settings: &Settings, arrival: &Arrival) -> Option<AnswerId> {
         Endpoint::ChatCompletions | Endpoint::Responses
     )
     .then(|| AnswerId::of(&arrival.headers, header))?
-}
-
-/// A random UUID (RFC 9562, version 4).
-pub(crate) fn unique() -> String {
-    let random = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
-    let text = format!("{random:032x}");
-    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
-    format!(
-        "{}-{}-{}-{}-{}",
-        part(0..8),
-        part(8..12),
-        part(12..16),
-        part(16..20),
-        part(20..32)
-    )
 }

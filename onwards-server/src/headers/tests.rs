@@ -16,6 +16,15 @@ fn outbound(auth: Option<(&'static str, &str)>, trace: bool) -> Outbound {
     }
 }
 
+/// What is sent, as a map.
+fn sent(client: &HeaderMap, outbound: &Outbound, changes: Changes) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in upstream(client, outbound, changes) {
+        headers.append(name.clone(), value.clone());
+    }
+    headers
+}
+
 fn names(headers: &HeaderMap) -> Vec<&str> {
     let mut names: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
     names.sort_unstable();
@@ -61,13 +70,9 @@ fn what_must_stay_behind_stays_behind() {
         ("x-tag", "one"),
         ("x-tag", "two"),
     ]);
-    let sent = upstream(&all, &outbound(None, false), 7, false);
-    assert_eq!(
-        names(&sent),
-        ["content-length", "host", "x-forwarded-proto", "x-tag"]
-    );
+    let sent = sent(&all, &outbound(None, false), Changes::default());
+    assert_eq!(names(&sent), ["host", "x-forwarded-proto", "x-tag"]);
     assert_eq!(sent["host"], "up.example");
-    assert_eq!(sent["content-length"], "7");
     assert_eq!(sent["x-forwarded-proto"], "https");
     assert_eq!(
         sent.get_all("x-tag").iter().collect::<Vec<_>>(),
@@ -78,12 +83,11 @@ fn what_must_stay_behind_stays_behind() {
 #[test]
 fn trace_context_goes_on_where_it_may() {
     let all = client(&[("traceparent", "a"), ("tracestate", "b"), ("baggage", "c")]);
-    let sent = upstream(&all, &outbound(None, true), 0, false);
+    let sent = sent(&all, &outbound(None, true), Changes::default());
     assert_eq!(
         names(&sent),
         [
             "baggage",
-            "content-length",
             "host",
             "traceparent",
             "tracestate",
@@ -95,19 +99,103 @@ fn trace_context_goes_on_where_it_may() {
 #[test]
 fn the_providers_credentials_replace_a_clients_header_of_that_name() {
     let all = client(&[("x-custom-auth", "client"), ("content-encoding", "gzip")]);
-    let sent = upstream(
-        &all,
-        &outbound(Some(("x-custom-auth", "Token key")), false),
-        0,
-        false,
-    );
+    let unchanged = Changes::default();
+    let outbound = outbound(Some(("x-custom-auth", "Token key")), false);
+    let kept = sent(&all, &outbound, unchanged);
     assert_eq!(
-        sent.get_all("x-custom-auth").iter().collect::<Vec<_>>(),
+        kept.get_all("x-custom-auth").iter().collect::<Vec<_>>(),
         ["Token key"]
     );
-    assert_eq!(sent["content-encoding"], "gzip");
-    let decoded = upstream(&all, &outbound(None, false), 0, true);
-    assert!(!decoded.contains_key("content-encoding"));
+    assert_eq!(kept["content-encoding"], "gzip");
+    let decoded = Changes {
+        decoded: true,
+        ..unchanged
+    };
+    assert!(!sent(&all, &outbound, decoded).contains_key("content-encoding"));
+}
+
+#[test]
+fn what_is_read_here_comes_uncompressed_and_what_is_json_says_so() {
+    let all = client(&[
+        ("accept-encoding", "gzip"),
+        ("content-type", "text/plain"),
+        ("content-type", "text/html"),
+    ]);
+    let outbound = outbound(None, false);
+    let read = Changes {
+        read: true,
+        ..Changes::default()
+    };
+    assert_eq!(
+        names(&sent(&all, &outbound, read)),
+        ["content-type", "host", "x-forwarded-proto"]
+    );
+    let json = Changes {
+        json: true,
+        ..Changes::default()
+    };
+    let json = sent(&all, &outbound, json);
+    assert_eq!(
+        json.get_all("content-type").iter().collect::<Vec<_>>(),
+        ["application/json"]
+    );
+    assert_eq!(json["accept-encoding"], "gzip");
+}
+
+#[test]
+fn the_order_is_the_clients() {
+    let all = client(&[("x-b", "1"), ("a", "2"), ("x-b", "3"), ("accept", "4")]);
+    let outbound = outbound(Some(("authorization", "Bearer key")), false);
+    let sent: Vec<_> = upstream(&all, &outbound, Changes::default())
+        .into_iter()
+        .map(|(name, value)| (name.as_str(), value.to_str().unwrap()))
+        .collect();
+    assert_eq!(
+        sent,
+        [
+            ("host", "up.example"),
+            ("x-b", "1"),
+            ("x-b", "3"),
+            ("a", "2"),
+            ("accept", "4"),
+            ("x-forwarded-proto", "https"),
+            ("authorization", "Bearer key"),
+        ]
+    );
+}
+
+#[test]
+fn a_span_of_ours_takes_the_place_of_the_clients() {
+    let all = client(&[("traceparent", "a"), ("tracestate", "b"), ("accept", "c")]);
+    for (continued, expected) in [
+        (
+            true,
+            &[
+                "accept",
+                "host",
+                "traceparent",
+                "tracestate",
+                "x-forwarded-proto",
+            ][..],
+        ),
+        (
+            false,
+            &["accept", "host", "traceparent", "x-forwarded-proto"][..],
+        ),
+    ] {
+        let parent = Parent {
+            value: HeaderValue::from_static("00-ours"),
+            continued,
+        };
+        let outbound = outbound(None, true);
+        let mut headers = upstream(&all, &outbound, Changes::default());
+        parent.tell(&mut headers);
+        let mut told: Vec<_> = headers.iter().map(|(name, _)| name.as_str()).collect();
+        told.sort_unstable();
+        assert_eq!(told, expected);
+        let value = headers.iter().find(|(name, _)| *name == "traceparent");
+        assert_eq!(value.unwrap().1, "00-ours");
+    }
 }
 
 #[test]

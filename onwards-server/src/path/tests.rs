@@ -89,8 +89,8 @@ impl Transport for Script {
 }
 
 impl Destination for Place {
-    fn send(self: Arc<Self>, call: Call, _: Duration) -> Sending {
-        let (head, body) = call.into_parts();
+    fn send<'a>(self: Arc<Self>, call: Call<'a>, _: Duration) -> Sending<'a> {
+        let (head, body) = call.into_request().into_parts();
         let body = body.joined();
         let mut inner = self.script.0.lock();
         inner.seen.push(format!(

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::uri::PathAndQuery;
 use http::{HeaderValue, Request, Response, Uri, header};
 use onwards_config::{HttpEndpoint, HttpPool, Scheme};
 use opentelemetry_http::{HttpClient, HttpError};
@@ -73,14 +74,13 @@ impl Inner {
     async fn carry(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let (head, body) = request.into_parts();
         let (authority, way) = self.way(&head.uri)?;
-        let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
-        let mut call = Call::new(Outgoing::whole(body.clone()));
-        *call.method_mut() = head.method;
-        *call.uri_mut() = Uri::try_from(path)?;
-        *call.headers_mut() = head.headers;
-        let headers = call.headers_mut();
+        let root = || PathAndQuery::from_static("/");
+        let target = head.uri.path_and_query().cloned().unwrap_or_else(root);
+        let mut headers = head.headers;
+        headers.remove(header::CONTENT_LENGTH);
         headers.insert(header::HOST, HeaderValue::try_from(authority)?);
-        headers.insert(header::CONTENT_LENGTH, body.len().into());
+        let headers = headers.iter().collect();
+        let call = Call::new(&head.method, target, headers, Outgoing::whole(body));
         let answer = way.send(call, self.patience).await?;
         let (head, body) = answer.into_parts();
         let said = read(body, MOST, None).await?;

@@ -19,6 +19,7 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, Span};
 
 use super::collector::Collector;
 use super::{Peer, TracesError};
+use crate::headers::Parent;
 use crate::metrics::{Outcome, Route};
 use crate::record::Record;
 
@@ -138,9 +139,9 @@ impl Trace {
         self.attempt = Some(Attempt { span, status: None });
     }
 
-    /// Makes the running attempt the parent of what the provider does. A state that belongs to no trace is taken away.
-    pub(crate) fn propagate(&self, headers: &mut HeaderMap) {
-        let Some(attempt) = &self.attempt else { return };
+    /// The running attempt as the parent of what the provider does.
+    pub(crate) fn parent(&self) -> Option<Parent> {
+        let attempt = self.attempt.as_ref()?;
         let context = attempt.span.span_context();
         let flags = (context.trace_flags() & TraceFlags::SAMPLED).to_u8();
         let text = format!(
@@ -148,12 +149,10 @@ impl Trace {
             context.trace_id(),
             context.span_id()
         );
-        if let Ok(value) = HeaderValue::try_from(text) {
-            headers.insert(TRACEPARENT, value);
-        }
-        if !self.continued {
-            headers.remove(TRACESTATE);
-        }
+        Some(Parent {
+            value: HeaderValue::try_from(text).ok()?,
+            continued: self.continued,
+        })
     }
 
     /// The provider's head has come.

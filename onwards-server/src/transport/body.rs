@@ -50,8 +50,8 @@ impl Outgoing {
     }
 
     /// What is left to send.
-    pub(super) fn into_pieces(self) -> VecDeque<Bytes> {
-        self.pieces
+    pub(super) fn pieces_left(&self) -> &VecDeque<Bytes> {
+        &self.pieces
     }
 
     /// The whole body as one run of bytes.
@@ -97,7 +97,7 @@ pub struct UpstreamBody(Kind);
 
 enum Kind {
     /// Read from an HTTP/1.1 connection, which goes back to its pool at the end of the body.
-    Http1(Exchange),
+    Http1(Box<Exchange>),
     /// Read from a shared HTTP/2 connection, on which it holds a place while it lasts.
     Http2 {
         /// The body that hyper reads.
@@ -123,7 +123,7 @@ impl UpstreamBody {
         ))))
     }
 
-    pub(super) fn http1(exchange: Exchange) -> Self {
+    pub(super) fn http1(exchange: Box<Exchange>) -> Self {
         Self(Kind::Http1(exchange))
     }
 

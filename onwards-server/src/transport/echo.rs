@@ -17,15 +17,15 @@ use crate::house::unix_now;
 pub(crate) struct Echo;
 
 impl Destination for Echo {
-    fn send(self: Arc<Self>, call: Call, _: Duration) -> Sending {
+    fn send<'a>(self: Arc<Self>, call: Call<'a>, _: Duration) -> Sending<'a> {
         Box::pin(ready(Ok(answer(call, unix_now()))))
     }
 }
 
 /// Answers a call the way an OpenAI-compatible provider would.
-fn answer(call: Call, now_unix: u64) -> Answer {
-    let (head, body) = call.into_parts();
-    let echo = echo::answer(&head.method, head.uri.path(), &body.joined(), now_unix);
+fn answer(call: Call<'_>, now_unix: u64) -> Answer {
+    let body = call.body.joined();
+    let echo = echo::answer(call.method, call.target.path(), &body, now_unix);
     let frames: VecDeque<bytes::Bytes> = match echo.body {
         EchoBody::Whole(text) => [bytes::Bytes::from(text)].into(),
         EchoBody::Events(events) => events.into_iter().map(bytes::Bytes::from).collect(),

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use http::{Method, header};
+use http::Method;
 use http_body::{Frame, SizeHint};
 use onwards_http1::{Head, MAX_HEAD_BYTES, is_interim};
 
-use super::Call;
 use super::body::BodyError;
 use super::connection::{Connection, READ};
-use super::pool::Site;
+use super::pool::{Forward, Site};
+use super::{Call, Outgoing};
 
 /// At most so many slices go to the system at once.
 const SLICES: usize = 16;
@@ -55,19 +55,19 @@ impl Exchange {
     pub(super) async fn begin(
         site: Arc<Site>,
         mut connection: Connection,
-        call: &Call,
-    ) -> Result<(Head, Self), NoAnswer> {
+        call: &Call<'_>,
+    ) -> Result<(Head, Box<Self>), NoAnswer> {
         connection.begin();
-        let mut exchange = Self {
+        let mut exchange = Box::new(Self {
             connection: Some(connection),
+            unsent: Unsent::new(head(call, site.forward()), &call.body),
             site,
-            unsent: Unsent::new(call),
             unread: Bytes::new(),
             body: onwards_http1::Body::new(onwards_http1::Framing::Empty),
             persistent: false,
             broken: None,
-        };
-        let mut arrival = Arrival::new(call.method());
+        });
+        let mut arrival = Arrival::new(call.method);
         match poll_fn(|cx| exchange.poll_head(&mut arrival, cx)).await {
             Ok(head) => {
                 exchange.body = onwards_http1::Body::new(head.framing);
@@ -326,9 +326,10 @@ struct Unsent {
 }
 
 impl Unsent {
-    fn new(call: &Call) -> Self {
-        let mut pieces = call.body().clone().into_pieces();
-        pieces.push_front(head(call));
+    fn new(head: Vec<u8>, body: &Outgoing) -> Self {
+        let mut pieces = VecDeque::with_capacity(1 + body.pieces_left().len());
+        pieces.push_back(Bytes::from(head));
+        pieces.extend(body.pieces_left().iter().cloned());
         Self {
             pieces,
             flushed: false,
@@ -385,54 +386,49 @@ impl Unsent {
     }
 }
 
-/// The head of a request as it is written (RFC 9112, 3). The length is told by the body, whatever the fields say of it.
-fn head(call: &Call) -> Bytes {
-    let mut text = Vec::with_capacity(256 + 48 * call.headers().len());
-    text.extend_from_slice(call.method().as_str().as_bytes());
+/// The head of a request as it is written (RFC 9112, 3): in absolute form, with what the proxy wants to know of us, where a
+/// forward proxy passes it on (3.2.2).
+fn head(call: &Call<'_>, forward: Option<Forward<'_>>) -> Vec<u8> {
+    let mut text = Vec::with_capacity(256 + 48 * call.headers.len());
+    text.extend_from_slice(call.method.as_str().as_bytes());
     text.push(b' ');
-    write_target(call, &mut text);
-    text.extend_from_slice(b" HTTP/1.1\r\n");
-    let length = call.body().len();
-    let mut told = length == 0 && !tells_none(call);
-    for (name, value) in call.headers() {
-        if name == header::TRANSFER_ENCODING {
-            continue;
-        }
-        if name != header::CONTENT_LENGTH {
-            write_field(name.as_str(), value.as_bytes(), &mut text);
-        } else if !told {
-            write_field(name.as_str(), length.to_string().as_bytes(), &mut text);
-            told = true;
-        }
+    if let Some(forward) = &forward {
+        text.extend_from_slice(b"http://");
+        text.extend_from_slice(forward.authority.as_bytes());
     }
-    if !told {
-        write_field("content-length", length.to_string().as_bytes(), &mut text);
+    text.extend_from_slice(call.target.as_str().as_bytes());
+    text.extend_from_slice(b" HTTP/1.1\r\n");
+    for (name, value) in &call.headers {
+        write_field(name.as_str(), value.as_bytes(), &mut text);
+    }
+    text.extend_from_slice(b"content-length: ");
+    write_number(call.body.len(), &mut text);
+    text.extend_from_slice(b"\r\n");
+    if let Some(credentials) = forward.and_then(|forward| forward.credentials) {
+        write_field("proxy-authorization", credentials.as_bytes(), &mut text);
     }
     text.extend_from_slice(b"\r\n");
-    text.into()
+    text
 }
 
 fn write_field(name: &str, value: &[u8], text: &mut Vec<u8>) {
+    text.reserve(name.len() + value.len() + 4);
     text.extend_from_slice(name.as_bytes());
     text.extend_from_slice(b": ");
     text.extend_from_slice(value);
     text.extend_from_slice(b"\r\n");
 }
 
-fn write_target(call: &Call, text: &mut Vec<u8>) {
-    let uri = call.uri();
-    match uri.path_and_query() {
-        Some(target) if uri.scheme().is_none() => {
-            text.extend_from_slice(target.as_str().as_bytes())
+fn write_number(mut number: u64, text: &mut Vec<u8>) {
+    let begun = text.len();
+    loop {
+        text.push(b'0' + u8::try_from(number % 10).unwrap_or_default());
+        number /= 10;
+        if number == 0 {
+            break;
         }
-        _ => text.extend_from_slice(uri.to_string().as_bytes()),
     }
-}
-
-/// Whether it is told that there is no body: where one is expected, and where the caller tells it (RFC 9110, 8.6).
-fn tells_none(call: &Call) -> bool {
-    call.headers().contains_key(header::CONTENT_LENGTH)
-        || !matches!(*call.method(), Method::GET | Method::HEAD | Method::OPTIONS)
+    text.get_mut(begun..).unwrap_or_default().reverse();
 }
 
 #[cfg(test)]

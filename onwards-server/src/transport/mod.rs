@@ -6,6 +6,7 @@
 //! wait and what a status means is the attempt loop's.
 
 mod body;
+mod call;
 mod connection;
 mod dial;
 mod echo;
@@ -25,21 +26,19 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Request, Response};
+use http::Response;
 use onwards_config::{HttpEndpoint, HttpPool, Proxy};
 
 pub use self::body::{Outgoing, UpstreamBody};
+pub use self::call::{Call, Field};
 pub(crate) use self::echo::Echo;
 pub(crate) use self::pool::Pool;
-
-/// A request as it leaves: method, request target in origin form, headers including `host`, body in pieces.
-pub type Call = Request<Outgoing>;
 
 /// The answer to a call, once its head has arrived.
 pub type Answer = Response<UpstreamBody>;
 
 /// A call on its way. Dropping it gives the call up at once.
-pub type Sending = Pin<Box<dyn Future<Output = Result<Answer, TransportError>> + Send>>;
+pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<Answer, TransportError>> + Send + 'a>>;
 
 /// Why a call brought no response head.
 #[derive(Debug, thiserror::Error)]
@@ -76,5 +75,5 @@ pub trait Transport: Send + Sync + fmt::Debug {
 /// One address that calls go to.
 pub trait Destination: Send + Sync + fmt::Debug {
     /// Sends a call and waits for the head of its answer. Connecting may take `connect_timeout`; nothing else is bounded.
-    fn send(self: Arc<Self>, call: Call, connect_timeout: Duration) -> Sending;
+    fn send<'a>(self: Arc<Self>, call: Call<'a>, connect_timeout: Duration) -> Sending<'a>;
 }

@@ -26,7 +26,7 @@ use std::task::{Poll, ready};
 use std::time::Duration;
 
 use dashmap::DashMap;
-use http::{StatusCode, Version};
+use http::{HeaderValue, StatusCode, Version};
 use hyper::ext::ReasonPhrase;
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -137,7 +137,7 @@ impl Transport for Pool {
 }
 
 impl Destination for Site {
-    fn send(self: Arc<Self>, call: Call, connect_timeout: Duration) -> Sending {
+    fn send<'a>(self: Arc<Self>, call: Call<'a>, connect_timeout: Duration) -> Sending<'a> {
         Box::pin(async move { self.carry(call, connect_timeout).await })
     }
 }
@@ -150,7 +150,7 @@ impl Site {
     /// connection breaks before a response head has arrived and the call may not, or not again, be replayed.
     async fn carry(
         self: &Arc<Self>,
-        call: Call,
+        call: Call<'_>,
         connect_timeout: Duration,
     ) -> Result<Answer, TransportError> {
         let way = match self.at_hand() {
@@ -239,11 +239,11 @@ impl Site {
     }
 
     /// Sends a call; with the error comes the call again, if it went over a used connection.
-    async fn send_on(
+    async fn send_on<'a>(
         self: &Arc<Self>,
         way: Way,
-        call: Call,
-    ) -> Result<Answer, (Missed, Option<Call>)> {
+        call: Call<'a>,
+    ) -> Result<Answer, (Missed, Option<Call<'a>>)> {
         let (answer, spare) = match way {
             Way::Connection(connection, used) => {
                 let answer = self.send_alone(connection, &call).await;
@@ -270,16 +270,9 @@ impl Site {
     async fn send_alone(
         self: &Arc<Self>,
         connection: Connection,
-        call: &Call,
+        call: &Call<'_>,
     ) -> Result<Answer, Missed> {
-        let sent = match &self.hop {
-            Some(hop) if self.endpoint.scheme != Scheme::Https => {
-                let mut call = call.clone();
-                proxy::make_absolute(&mut call, &self.endpoint.authority, hop);
-                Exchange::begin(self.clone(), connection, &call).await
-            }
-            _ => Exchange::begin(self.clone(), connection, call).await,
-        };
+        let sent = Exchange::begin(self.clone(), connection, call).await;
         let (head, exchange) = sent.map_err(|NoAnswer { error, unheard }| Missed {
             error,
             after: unheard.then(|| self.kept.lock().newest()),
@@ -299,10 +292,10 @@ impl Site {
     async fn send_shared(
         self: &Arc<Self>,
         mut stream: Stream,
-        mut call: Call,
+        call: Call<'_>,
     ) -> Result<Answer, Missed> {
-        proxy::make_http2(&mut call, &self.endpoint);
-        match stream.sender.try_send_request(call).await {
+        let request = proxy::make_http2(call, &self.endpoint);
+        match stream.sender.try_send_request(request).await {
             Ok(response) => Ok(response.map(|incoming| UpstreamBody::http2(incoming, stream))),
             Err(failed) => {
                 let error = failed.into_error();
@@ -313,6 +306,15 @@ impl Site {
                 })
             }
         }
+    }
+
+    /// What calls tell a forward proxy that passes them on; none where there is none, or a tunnel through one.
+    pub(super) fn forward(&self) -> Option<Forward<'_>> {
+        let hop = self.hop.as_ref()?;
+        (self.endpoint.scheme != Scheme::Https).then(|| Forward {
+            authority: &self.endpoint.authority,
+            credentials: hop.credentials.as_ref(),
+        })
     }
 
     /// Whether connections are kept at all.
@@ -356,6 +358,14 @@ impl Site {
             .await;
         });
     }
+}
+
+/// What a forward proxy has to know to pass a call on.
+pub(super) struct Forward<'a> {
+    /// Whom the call is for.
+    pub(super) authority: &'a str,
+    /// What lets us use the proxy.
+    pub(super) credentials: Option<&'a HeaderValue>,
 }
 
 /// What a call is sent over, and whether other calls were before.

@@ -4,12 +4,12 @@
 //! that is allowed.
 
 use http::uri::{Authority, PathAndQuery, Scheme};
-use http::{HeaderValue, Uri, header};
+use http::{HeaderValue, Request, Uri, header};
 use hyper_util::client::proxy::matcher::Matcher;
 
 use onwards_config::{HttpEndpoint, Proxy, Scheme as UrlScheme};
 
-use super::Call;
+use super::{Call, Outgoing};
 
 /// The proxy in front of one destination.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -105,40 +105,32 @@ impl Hop {
     }
 }
 
-/// Makes a request one that a forward proxy passes on: its target in absolute form (RFC 9112, 3.2.2), with what the proxy wants
-/// to know of us.
-pub(super) fn make_absolute(call: &mut Call, authority: &str, hop: &Hop) {
-    set_origin(call, Scheme::HTTP, authority);
-    if let Some(credentials) = &hop.credentials {
-        call.headers_mut()
-            .insert(header::PROXY_AUTHORIZATION, credentials.clone());
-    }
-}
-
 /// Gives an HTTP/2 request its `:scheme` and `:authority`; `host` would say the same twice.
-pub(super) fn make_http2(call: &mut Call, endpoint: &HttpEndpoint) {
+pub(super) fn make_http2(call: Call<'_>, endpoint: &HttpEndpoint) -> Request<Outgoing> {
     let scheme = if endpoint.scheme == UrlScheme::Https {
         Scheme::HTTPS
     } else {
         Scheme::HTTP
     };
-    set_origin(call, scheme, &endpoint.authority);
-    call.headers_mut().remove(header::HOST);
-    *call.version_mut() = http::Version::HTTP_2;
+    let mut request = call.into_request();
+    set_origin(&mut request, scheme, &endpoint.authority);
+    request.headers_mut().remove(header::HOST);
+    *request.version_mut() = http::Version::HTTP_2;
+    request
 }
 
-fn set_origin(call: &mut Call, scheme: Scheme, authority: &str) {
+fn set_origin(request: &mut Request<Outgoing>, scheme: Scheme, authority: &str) {
     let Ok(authority) = authority.parse::<Authority>() else {
         return;
     };
-    let mut parts = std::mem::take(call.uri_mut()).into_parts();
+    let mut parts = std::mem::take(request.uri_mut()).into_parts();
     parts.scheme = Some(scheme);
     parts.authority = Some(authority);
     if parts.path_and_query.is_none() {
         parts.path_and_query = Some(PathAndQuery::from_static("/"));
     }
     if let Ok(uri) = Uri::from_parts(parts) {
-        *call.uri_mut() = uri;
+        *request.uri_mut() = uri;
     }
 }
 

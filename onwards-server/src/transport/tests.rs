@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, header};
+use http::uri::PathAndQuery;
+use http::{HeaderName, HeaderValue, Method, header};
 use http_body_util::BodyExt;
 use onwards_config::{HttpEndpoint, HttpPool, Scheme};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -44,13 +45,12 @@ fn endpoint(scheme: Scheme, address: SocketAddr) -> HttpEndpoint {
     }
 }
 
-fn post(body: impl Into<Bytes>) -> Call {
+fn post(body: impl Into<Bytes>) -> Call<'static> {
+    static HOST: (HeaderName, HeaderValue) =
+        (header::HOST, HeaderValue::from_static("provider.example"));
     let body = Outgoing::whole(body.into());
-    Request::post("/a%20b?c")
-        .header(header::HOST, "provider.example")
-        .header(header::CONTENT_LENGTH, body.len())
-        .body(body)
-        .unwrap()
+    let target = PathAndQuery::from_static("/a%20b?c");
+    Call::new(&Method::POST, target, vec![(&HOST.0, &HOST.1)], body)
 }
 
 /// A call on its way, in a task of its own.

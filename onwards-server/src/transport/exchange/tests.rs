@@ -1,47 +1,56 @@
 //! How requests are written. How answers are read is tested over sockets, in `transport/tests`.
 
-use http::Request;
+use http::uri::PathAndQuery;
+use http::{HeaderName, HeaderValue};
 
 use super::*;
-use crate::transport::Outgoing;
 
 #[test]
-fn heads_tell_the_length_of_the_body_once() {
-    let long: &[(&str, &str)] = &[("a", "b"), ("content-length", "7"), ("c", "d")];
-    let coded: &[(&str, &str)] = &[
-        ("transfer-encoding", "chunked"),
-        ("content-length", "1"),
-        ("content-length", "2"),
-    ];
-    for (method, fields, body, expected) in [
-        ("POST", long, "xyz", "a: b\r\ncontent-length: 3\r\nc: d\r\n"),
-        ("POST", coded, "xyz", "content-length: 3\r\n"),
+fn heads_are_written_as_they_are_and_tell_the_length_of_the_body() {
+    let fields: Vec<(HeaderName, HeaderValue)> = [("host", "a"), ("b", "\u{e9}"), ("host", "c")]
+        .into_iter()
+        .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+        .collect();
+    let fields: Vec<_> = fields.iter().map(|(name, value)| (name, value)).collect();
+    let credentials = HeaderValue::from_static("Basic x");
+    let target = PathAndQuery::from_static("/v1?x=%20y");
+    for (method, body, forward, expected) in [
         (
             "POST",
-            &[("a", "b")],
             "xyz",
-            "a: b\r\ncontent-length: 3\r\n",
+            None,
+            "POST /v1?x=%20y HTTP/1.1\r\nhost: a\r\nb: \u{e9}\r\nhost: c\r\ncontent-length: 3\r\n\r\n",
         ),
-        ("GET", &[], "xyz", "content-length: 3\r\n"),
-        ("POST", &[], "", "content-length: 0\r\n"),
-        ("DELETE", &[], "", "content-length: 0\r\n"),
-        ("GET", &[], "", ""),
-        ("HEAD", &[], "", ""),
-        ("OPTIONS", &[], "", ""),
         (
             "GET",
-            &[("content-length", "0")],
             "",
-            "content-length: 0\r\n",
+            None,
+            "GET /v1?x=%20y HTTP/1.1\r\nhost: a\r\nb: \u{e9}\r\nhost: c\r\ncontent-length: 0\r\n\r\n",
+        ),
+        (
+            "GET",
+            "",
+            Some(Forward {
+                authority: "up.example:8080",
+                credentials: Some(&credentials),
+            }),
+            "GET http://up.example:8080/v1?x=%20y HTTP/1.1\r\nhost: a\r\nb: \u{e9}\r\nhost: c\r\ncontent-length: 0\r\n\
+             proxy-authorization: Basic x\r\n\r\n",
         ),
     ] {
-        let mut call = Request::builder().method(method).uri("/v1?x=%20y");
-        for (name, value) in fields {
-            call = call.header(*name, *value);
-        }
-        let call = call.body(Outgoing::whole(Bytes::from(body))).unwrap();
-        let expected = format!("{method} /v1?x=%20y HTTP/1.1\r\n{expected}\r\n");
-        assert_eq!(String::from_utf8_lossy(&head(&call)), expected);
+        let method: Method = method.parse().unwrap();
+        let body = Outgoing::whole(Bytes::from(body));
+        let call = Call::new(&method, target.clone(), fields.clone(), body);
+        assert_eq!(String::from_utf8_lossy(&head(&call, forward)), expected);
+    }
+}
+
+#[test]
+fn numbers_are_written_whole() {
+    for number in [0, 7, 10, 600, u64::MAX] {
+        let mut text = b"x".to_vec();
+        write_number(number, &mut text);
+        assert_eq!(String::from_utf8_lossy(&text), format!("x{number}"));
     }
 }
 
