@@ -9,7 +9,8 @@
 //! A connection that has not delivered its first request within the header timeout is closed, whatever it has sent;
 //! after that the same timeout bounds each further HTTP/1.1 request head, and with it how long an idle connection is
 //! kept. A request head holds at most [`Settings::max_head_bytes`] and, in HTTP/1.1, a hundred fields: hyper's
-//! own bound, up to which it parses without allocating. When the process is out of file descriptors,
+//! own bound, up to which it parses without allocating. A door that has [`Settings::max_connections`] accepts the next client
+//! when one has left; until then it waits in the kernel's queue. When the process is out of file descriptors,
 //! accepting pauses for a moment instead of spinning. TLS is agreed on in the connection's own task and within the same
 //! header timeout, so a client that dawdles over it delays nobody.
 //!
@@ -66,13 +67,15 @@ const PING_PATIENCE: Duration = Duration::from_secs(20);
 /// How long a connection without a request may take to close by itself when the door does.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What one connection may cost.
+/// What connections may cost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     /// Longest wait for a complete request head; also the longest idle time of an HTTP/1.1 connection.
     pub(crate) header_timeout: Duration,
     /// Largest request head in bytes; at least 8 KiB.
     pub(crate) max_head_bytes: u32,
+    /// Most connections that one door has at once; at least 1.
+    pub(crate) max_connections: usize,
 }
 
 impl Default for Settings {
@@ -80,6 +83,7 @@ impl Default for Settings {
         Self {
             header_timeout: Duration::from_secs(75),
             max_head_bytes: 256 * 1024,
+            max_connections: usize::MAX,
         }
     }
 }
@@ -184,14 +188,17 @@ where
         ));
     };
     let mut troubled = false; // so that a long trouble is told once
+    let mut crowded = false; // likewise
+    let most = settings.max_connections.max(1);
     let deadline = loop {
         tokio::select! {
             deadline = told_to_close(&mut close) => break deadline,
             Some(ended) = connections.join_next(), if !connections.is_empty() => report(ended),
-            accepted = poll_fn(|cx| socket.poll_accept(cx)) => match accepted {
+            accepted = poll_fn(|cx| socket.poll_accept(cx)), if connections.len() < most => match accepted {
                 Ok(knock) => {
                     troubled = false;
                     welcome(&mut connections, knock);
+                    crowded = told_of_crowd(connections.len(), most, crowded);
                 }
                 Err(error) if is_about_the_client(&error) => {}
                 Err(error) => {
@@ -205,7 +212,7 @@ where
         }
     };
     socket.hide();
-    for _ in 0..QUEUE {
+    for _ in 0..QUEUE.min(most.saturating_sub(connections.len())) {
         match accepted_already(&socket).await {
             Some(Ok(knock)) => welcome(&mut connections, knock),
             Some(Err(_)) => {}
@@ -221,6 +228,17 @@ where
     let cut = connections.len();
     connections.shutdown().await;
     cut
+}
+
+/// Says that a door has as many connections as it may, and not again before it was half as full.
+fn told_of_crowd(connections: usize, most: usize, told: bool) -> bool {
+    if connections >= most && !told {
+        tracing::warn!(
+            max_connections = most,
+            "as many client connections as allowed: further ones wait to be accepted"
+        );
+    }
+    connections >= most || (told && connections > most / 2)
 }
 
 /// A connection the kernel holds ready, without waiting for one.

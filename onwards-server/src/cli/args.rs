@@ -1,6 +1,7 @@
 //! What the user typed: flags, their environment variables and defaults. Validates, and does nothing else.
 
 use std::net::IpAddr;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::builder::BoolishValueParser;
@@ -150,6 +151,10 @@ pub(super) struct Serve {
     /// Whether one line per request is logged when it is over
     #[arg(long, value_name = "BOOL", default_value = "false", default_missing_value = "true", num_args = 0..=1, action = ArgAction::Set, value_parser = BoolishValueParser::new(), env = "ONWARDS_ACCESS_LOG")]
     pub(super) access_log: bool,
+
+    /// Most client connections at once, on each address and the unix socket; further ones wait. Default: no bound
+    #[arg(long, value_name = "NUMBER", env = "ONWARDS_MAX_CONNECTIONS")]
+    pub(super) max_connections: Option<NonZeroUsize>,
 
     /// Seconds a client has to send a request's head, and an idle connection is kept
     #[arg(long, value_name = "SECONDS", default_value_t = 75, value_parser = clap::value_parser!(u64).range(1..))]

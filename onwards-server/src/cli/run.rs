@@ -1,6 +1,7 @@
 //! Serving: builds the house, opens its doors, and waits for the end.
 
 use std::io::ErrorKind;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -132,6 +133,12 @@ async fn serve(args: &Serve, path: &Path) -> anyhow::Result<ExitCode> {
         limits,
         TowerToHyperService::new(ops::router(registry, readiness.clone())),
     );
+    let limits = listen::Settings {
+        max_connections: args
+            .max_connections
+            .map_or(limits.max_connections, NonZeroUsize::get),
+        ..limits
+    };
     let clients = open(&house, clients, limits);
     tracing::info!(
         clients = ?clients.addresses(),

@@ -43,6 +43,7 @@ fn the_defaults() {
     let (flags, library) = (run::settings(&serve), crate::Settings::default());
     assert_eq!(format!("{flags:?}"), format!("{library:?}"));
     assert_eq!((serve.workers, serve.log_format), (None, Format::Text));
+    assert_eq!(serve.max_connections, None);
     assert_eq!(serve.host, ["0.0.0.0".parse::<std::net::IpAddr>().unwrap()]);
 }
 

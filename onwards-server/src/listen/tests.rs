@@ -223,6 +223,53 @@ async fn the_deadline_cuts_off_what_is_left() {
     );
 }
 
+#[tokio::test]
+async fn a_full_door_serves_the_next_client_when_one_has_left() {
+    let settings = Settings {
+        max_connections: 2,
+        ..Settings::default()
+    };
+    let listener = Listener::open(sockets(2).await, settings, hello());
+    let mut inside = Vec::new();
+    for _ in 0..2 {
+        let mut stream = dial(&listener).await;
+        get(&mut stream, "/in").await;
+        read_until(&mut stream, "/in").await;
+        inside.push(stream);
+    }
+    let mut waiting = dial(&listener).await;
+    get(&mut waiting, "/out").await;
+    for stream in &mut inside {
+        get(stream, "/again").await;
+        read_until(stream, "/again").await;
+    }
+    let nothing = waiting.try_read(&mut [0]).unwrap_err();
+    assert_eq!(nothing.kind(), io::ErrorKind::WouldBlock);
+    // The other door has room of its own.
+    let mut other = TcpStream::connect(listener.addresses()[1]).await.unwrap();
+    get(&mut other, "/other").await;
+    read_until(&mut other, "/other").await;
+    drop(inside.pop());
+    read_until(&mut waiting, "/out").await;
+    assert_eq!(listener.drain(MINUTE).await, Drained { cut: 0 });
+}
+
+#[test]
+fn a_crowd_is_told_once_until_half_of_it_has_left() {
+    let mut told = false;
+    for (connections, expect) in [
+        (1, false),
+        (4, true),
+        (3, true),
+        (4, true),
+        (2, false),
+        (3, false),
+    ] {
+        told = told_of_crowd(connections, 4, told);
+        assert_eq!(told, expect, "{connections}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_silent_client_is_dropped_after_the_header_timeout() {
     for said in ["", "PRI * HTTP", "GET / HTTP/1.1\r\nhost"] {
