@@ -90,6 +90,10 @@ fn numbers() {
         "1e-400",
         "0x10",
         "1_000",
+        "1234567890",
+        "12345678901",
+        "18446744073709551615",
+        "18446744073709551616",
         "12345678901234567890123",
         "1.7976931348623157e308",
         "1.8e308",
@@ -107,6 +111,7 @@ fn numbers() {
         &small,
     ] {
         check(format!("{{\"a\":{number}}}").as_bytes());
+        check(format!("{{\"a\":{number},\"b\":{number} }}").as_bytes());
         check(format!("{{\"a\":[{number},{number}]}}").as_bytes());
         check(format!("{{\"a\":[{number} , {number} ]}}").as_bytes());
         check(number.as_bytes());

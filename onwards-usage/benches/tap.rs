@@ -18,6 +18,7 @@ fn main() {
 }
 
 const SHAPES: &[Shape] = &[
+    read("unary", || taps(UNARY.to_vec(), UNARY.len())),
     read("one_event_each", || taps(CHUNK.repeat(200), CHUNK.len())),
     read("large_reads", || taps(CHUNK.repeat(200), 16_384)),
     read("counts_in_each", || {
@@ -37,6 +38,9 @@ const fn read(name: &'static str, prepare: fn() -> Work) -> Shape {
         prepare,
     }
 }
+
+/// A short answer, as providers write it.
+const UNARY: &[u8] = br#"{"id":"chatcmpl-9f3","object":"chat.completion","created":1718345013,"model":"vendor/fast-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hello! How can I help you today?","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":19,"completion_tokens":10,"total_tokens":29,"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}},"service_tier":"default","system_fingerprint":"fp_44709d6fcb"}"#;
 
 const CHUNK: &[u8] = br#"data: {"id":"chatcmpl-9f3","object":"chat.completion.chunk","created":1718345013,"model":"vendor/fast-1","system_fingerprint":"fp_44709d6fcb","choices":[{"index":0,"delta":{"role":"assistant","content":" hello there"},"logprobs":null,"finish_reason":null}],"usage":null}
 

@@ -9,6 +9,9 @@ use crate::Usage;
 /// The most bytes an object with counts may have. Providers use a few hundred.
 pub const MOST: usize = 4096;
 
+/// The most bytes of a read in which an object is looked for as a whole. One that is longer, or cut, is found by its brackets.
+const GLANCE: usize = 512;
+
 /// The name, quotes included. The quote stands at its ends only, which is what makes the search simple.
 const NAME: &[u8] = b"\"usage\"";
 
@@ -148,57 +151,96 @@ impl Tap {
 
     /// Reads on in the object; what follows it, or what goes beyond the most that is kept.
     fn object<'a>(&mut self, rest: &'a [u8], mut within: Within) -> &'a [u8] {
+        if self.held.is_empty()
+            && let Some((counted, length)) = whole(rest)
+        {
+            self.close(counted);
+            return rest.get(length..).unwrap_or_default();
+        }
         let room = MOST - self.held.len().min(MOST);
-        let end = rest.iter().take(room).position(|&byte| within.ends(byte));
-        let Some(last) = end else {
-            if rest.len() <= room {
-                self.held.extend_from_slice(rest);
+        let (near, beyond) = rest.split_at_checked(room).unwrap_or((rest, &[]));
+        let Some(length) = within.end(near) else {
+            if beyond.is_empty() {
+                self.held.extend_from_slice(near);
                 self.place = Place::Object(within);
                 return &[];
             }
-            let (given_up, after) = rest.split_at(room.min(rest.len()));
-            let before = given_up.last().or(self.held.last());
+            let before = near.last().or(self.held.last());
             self.escaped = before == Some(&b'\\');
             self.held = Vec::new();
             self.place = Place::Name(0);
-            return after;
+            return beyond;
         };
-        let (object, after) = rest.split_at((last + 1).min(rest.len()));
+        let (object, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
         let counted = if self.held.is_empty() {
             Usage::of(object)
         } else {
             self.held.extend_from_slice(object);
             Usage::of(&self.held)
         };
+        self.close(counted);
+        after
+    }
+
+    /// An object has ended.
+    fn close(&mut self, counted: Option<Usage>) {
         if let Some(counted) = counted {
             self.seen = Some(counted.after(self.seen.unwrap_or_default()));
         }
         self.held.clear();
         self.escaped = false;
         self.place = Place::Name(0);
-        after
     }
 }
 
+/// The counts and the length of an object that lies at the start of `rest` as a whole. `None` says nothing.
+fn whole(rest: &[u8]) -> Option<(Option<Usage>, usize)> {
+    let near = rest.get(..GLANCE).unwrap_or(rest);
+    // The last character may be cut, and what follows the object be anything.
+    let text = std::str::from_utf8(near).or_else(|error| {
+        let valid = near.get(..error.valid_up_to()).unwrap_or_default();
+        std::str::from_utf8(valid)
+    });
+    Usage::at_start(text.ok()?)
+}
+
 impl Within {
-    /// Takes the next byte; true for the one that ends the object.
-    fn ends(&mut self, byte: u8) -> bool {
-        if self.string {
+    /// Takes the next bytes; the length up to the end of the object, if it ends in them.
+    fn end(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            if self.string {
+                at += self.string(bytes.get(at..).unwrap_or_default());
+                continue;
+            }
+            at += 1;
             match byte {
-                _ if self.escape => self.escape = false,
-                b'\\' => self.escape = true,
-                b'"' => self.string = false,
+                b'"' => self.string = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
                 _ => {}
             }
-            return false;
+            if self.depth == 0 {
+                return Some(at);
+            }
         }
-        match byte {
-            b'"' => self.string = true,
-            b'{' | b'[' => self.depth += 1,
-            b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-            _ => {}
+        None
+    }
+
+    /// Passes bytes of a string, at most to its end; how many.
+    fn string(&mut self, bytes: &[u8]) -> usize {
+        if std::mem::take(&mut self.escape) {
+            return 1;
         }
-        self.depth == 0
+        let Some(at) = memchr::memchr2(b'"', b'\\', bytes) else {
+            return bytes.len();
+        };
+        if bytes.get(at) == Some(&b'"') {
+            self.string = false;
+        } else {
+            self.escape = true;
+        }
+        at + 1
     }
 }
 

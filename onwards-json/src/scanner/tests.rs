@@ -207,3 +207,37 @@ fn white_space_between_tokens_is_noted() {
         assert_eq!(scanner.spaced(), spaced, "{text}");
     }
 }
+
+#[test]
+fn counts_are_passed_as_other_values_are() {
+    for (text, number) in [
+        ("7,", Some(7)),
+        ("0}", Some(0)),
+        ("1234567890,", Some(1_234_567_890)),
+        (" 9 }", Some(9)),
+        ("42", Some(42)),
+        ("18446744073709551615,", Some(u64::MAX)),
+        ("18446744073709551616,", None),
+        ("1.0,", None),
+        ("1e3,", None),
+        ("-1,", None),
+        ("null,", None),
+        ("\"7\",", None),
+        ("{\"a\":7}", None),
+    ] {
+        let mut scanner = Scanner::of(text);
+        let mut other = scanner.clone();
+        assert_eq!(scanner.skip_u64(), Ok(number), "{text}");
+        other.skip().unwrap();
+        assert_eq!(scanner.position(), other.position(), "{text}");
+        let at = scanner.position();
+        assert_eq!(scanner.skip_u64(), Err(ScanError::OutOfStep { at }));
+    }
+    for text in ["01,", "00}", ",", "}", "1x,", "-,"] {
+        let mut scanner = Scanner::of(text);
+        let mut other = scanner.clone();
+        let quick = scanner.skip_u64().and_then(|_| scanner.finish());
+        let slow = other.skip().and_then(|_| other.finish());
+        assert_eq!((quick, quick.is_err()), (slow, true), "{text}");
+    }
+}
