@@ -60,6 +60,20 @@ pub enum HeadError {
 /// # Errors
 /// See [`HeadError`]; none of them goes away with more bytes.
 pub fn head(bytes: &[u8], asked: &Method) -> Result<Option<(Head, usize)>, HeadError> {
+    Ok(read(bytes, asked)?.map(|(parsed, length)| (parsed.head, length)))
+}
+
+/// A head, and what it was parsed from.
+pub(crate) struct Parsed {
+    pub(crate) head: Head,
+    /// What its values are slices of.
+    pub(crate) text: Bytes,
+    /// All fields are as they came: no length was left out or spelt anew.
+    pub(crate) as_written: bool,
+}
+
+/// Reads a head as [`head`] does.
+pub(crate) fn read(bytes: &[u8], asked: &Method) -> Result<Option<(Parsed, usize)>, HeadError> {
     begins_well(bytes)?;
     let searched = bytes.get(..MAX_HEAD_BYTES).unwrap_or(bytes);
     let Some(length) = end_of_head(searched) else {
@@ -70,7 +84,13 @@ pub fn head(bytes: &[u8], asked: &Method) -> Result<Option<(Head, usize)>, HeadE
         };
     };
     let text = Bytes::copy_from_slice(bytes.get(..length).unwrap_or_default());
-    parse(&text, asked).map(|head| Some((head, length)))
+    let (head, as_written) = parse(&text, asked)?;
+    let parsed = Parsed {
+        head,
+        text,
+        as_written,
+    };
+    Ok(Some((parsed, length)))
 }
 
 /// Whether a head with this status is followed by another one (RFC 9110, 15.2): 1xx, except the switch of protocols.
@@ -102,7 +122,8 @@ fn begins_well(bytes: &[u8]) -> Result<(), HeadError> {
     }
 }
 
-fn parse(text: &Bytes, asked: &Method) -> Result<Head, HeadError> {
+/// The head in a text that ends with it, and whether its fields are as they came.
+fn parse(text: &Bytes, asked: &Method) -> Result<(Head, bool), HeadError> {
     let mut room = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut parsed = httparse::Response::new(&mut []);
     let outcome = httparse::ParserConfig::default()
@@ -149,12 +170,13 @@ fn parse(text: &Bytes, asked: &Method) -> Result<Head, HeadError> {
         framing: Framing::Empty,
         persistent: false,
     };
-    frame(&mut head, asked)?;
-    Ok(head)
+    let as_written = frame(&mut head, asked)?;
+    Ok((head, as_written))
 }
 
-/// How the body is framed (RFC 9112, 6.3), and whether the connection outlives it (9.3).
-fn frame(head: &mut Head, asked: &Method) -> Result<(), HeadError> {
+/// How the body is framed (RFC 9112, 6.3), and whether the connection outlives it (9.3). True if no field had to be changed.
+fn frame(head: &mut Head, asked: &Method) -> Result<bool, HeadError> {
+    let mut as_written = true;
     let coded = head.headers.contains_key(header::TRANSFER_ENCODING);
     if coded && (head.version == Version::HTTP_10 || !is_chunked(&head.headers)) {
         return Err(HeadError::Coding);
@@ -164,12 +186,14 @@ fn frame(head: &mut Head, asked: &Method) -> Result<(), HeadError> {
     if coded && head.headers.remove(header::CONTENT_LENGTH).is_some() {
         // The coding counts, and what else was sent on this connection is not to be trusted.
         head.persistent = false;
+        as_written = false;
     }
     if let Some(length) = length
         && !coded
         && !is_plain(&head.headers)
     {
         head.headers.insert(header::CONTENT_LENGTH, length.into());
+        as_written = false;
     }
     if head.status == StatusCode::SWITCHING_PROTOCOLS {
         head.persistent = false; // what follows is no HTTP any more
@@ -184,7 +208,7 @@ fn frame(head: &mut Head, asked: &Method) -> Result<(), HeadError> {
         head.persistent = false;
         Framing::Close
     };
-    Ok(())
+    Ok(as_written)
 }
 
 fn has_no_body(status: StatusCode) -> bool {
@@ -225,12 +249,16 @@ fn is_plain(headers: &HeaderMap) -> bool {
     let mut lengths = headers.get_all(header::CONTENT_LENGTH).iter();
     let plain = lengths
         .next()
-        .is_some_and(|length| match length.as_bytes() {
-            [b'0'] => true,
-            [b'1'..=b'9', more @ ..] => more.iter().all(u8::is_ascii_digit),
-            _ => false,
-        });
+        .is_some_and(|length| plain_length(length.as_bytes()).is_some());
     plain && lengths.next().is_none()
+}
+
+/// The length that a field says as everybody writes it: digits alone, none of them a leading zero.
+pub(crate) fn plain_length(value: &[u8]) -> Option<u64> {
+    if matches!(value, [b'0', _, ..]) {
+        return None;
+    }
+    digits(value)
 }
 
 /// A number of decimal digits alone.

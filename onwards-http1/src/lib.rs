@@ -24,7 +24,8 @@
 //!
 //! # Invariants
 //! - Every cut of the input gives the same answer, or the same error.
-//! - Nothing is kept: a [`Body`] is a few words, payload is borrowed from what was handed in.
+//! - A [`Recall`] reads what [`head`] reads, and keeps no more than a few heads of bounded size.
+//! - Nothing else is kept: a [`Body`] is a few words, payload is borrowed from what was handed in.
 //! - Heads, chunk lines and trailers are bounded; a longer one is an error.
 
 #![cfg_attr(
@@ -39,6 +40,8 @@
 
 mod body;
 mod head;
+mod recall;
 
 pub use body::{Body, BodyError, Framing};
 pub use head::{Head, HeadError, MAX_FIELDS, MAX_HEAD_BYTES, head, is_interim};
+pub use recall::{MOST_RECALLED_BYTES, MOST_RECALLED_FIELDS, Recall};

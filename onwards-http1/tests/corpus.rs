@@ -1,15 +1,24 @@
 //! The fuzz corpus, replayed.
+#![expect(clippy::expect_used, reason = "tests")]
 
 mod support;
 
-#[test]
-fn answer() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/answer");
+fn replay(target: &str, body: fn(&[u8])) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/");
     let mut seen = 0;
-    for file in std::fs::read_dir(folder).expect("the corpus is in the tree") {
-        let input = std::fs::read(file.expect("an entry").path()).expect("a file");
-        support::fuzz_answer(&input);
+    for file in std::fs::read_dir(format!("{folder}{target}")).expect("the corpus is in the tree") {
+        body(&std::fs::read(file.expect("an entry").path()).expect("a file"));
         seen += 1;
     }
-    assert!(seen >= 12, "{seen}");
+    assert!(seen >= 5, "{seen}");
+}
+
+#[test]
+fn answer() {
+    replay("answer", support::fuzz_answer);
+}
+
+#[test]
+fn recall() {
+    replay("recall", support::fuzz_recall);
 }

@@ -78,6 +78,128 @@ fn cut<'a>(text: &'a [u8], widths: &[usize]) -> Vec<&'a [u8]> {
     pieces
 }
 
+/// Lines of heads: names that repeat, in other spellings and with other ends, values of every kind.
+fn line() -> impl Strategy<Value = Vec<u8>> {
+    let name = prop::sample::select(vec![
+        "date",
+        "Date",
+        "x-request-id",
+        "set-cookie",
+        "Set-Cookie",
+        "content-length",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "x ",
+        "",
+    ]);
+    let value = prop::sample::select(vec![
+        b"a=1".as_slice(),
+        b"a=2",
+        b"7",
+        b"7",
+        b"12",
+        b"007",
+        b"7, 7",
+        b"",
+        b"chunked",
+        b"close",
+        b"keep-alive",
+        b"a\tb",
+        b"a\rb",
+        b"a\0",
+        b"\x7f",
+        b"\xe9\x80",
+        b"a\r\n b",
+        b"a:b",
+    ]);
+    let colon = prop::sample::select(vec![": ", ": ", ": ", ":", ":\t ", " : "]);
+    let end = prop::sample::select(vec!["\r\n", "\r\n", "\r\n", " \t\r\n", "\n", "\r"]);
+    (name, colon, value, end).prop_map(|(name, colon, value, end)| {
+        [name.as_bytes(), colon.as_bytes(), value, end.as_bytes()].concat()
+    })
+}
+
+fn status_line() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "HTTP/1.1 200 OK\r\n",
+        "HTTP/1.1 200 OK\r\n",
+        "HTTP/1.1 200 a:b\n",
+        "HTTP/1.0 200 OK\r\n",
+        "HTTP/1.1 204 No Content\r\n",
+        "HTTP/1.1 103 x\r\n",
+        "HTTP/1.1 101\r\n",
+    ])
+}
+
+/// Plain lines that differ in their values at most: heads that are alike.
+fn plain() -> impl Strategy<Value = [Vec<Vec<u8>>; 2]> {
+    let names = prop::sample::select(vec![
+        "date",
+        "a",
+        "Set-Cookie",
+        "set-cookie",
+        "content-length",
+    ]);
+    let pair = (names, 0..3_u8, 0..3_u8).prop_map(|(name, one, two)| {
+        [one, two]
+            .map(|value| format!("{name}: {}{value}\r\n", "1".repeat(value.into())).into_bytes())
+    });
+    prop::collection::vec(pair, 0..9).prop_map(|pairs| {
+        [0, 1].map(|which| pairs.iter().map(|pair| pair[which].clone()).collect())
+    })
+}
+
+/// Two heads of which the second is the first with a few lines changed, left out, repeated or put in.
+fn heads() -> impl Strategy<Value = [Vec<u8>; 2]> {
+    let edit = (any::<prop::sample::Index>(), 0..4_u8, line());
+    let edited = (
+        status_line(),
+        prop::collection::vec(line(), 0..8),
+        prop::collection::vec(edit, 0..3),
+    )
+        .prop_map(|(status, lines, edits)| {
+            let mut other = lines.clone();
+            for (at, edit, line) in edits {
+                let at = at.index(other.len() + 1);
+                match edit {
+                    0 => other.insert(at, line),
+                    _ if at == other.len() => {}
+                    1 => drop(other.remove(at)),
+                    2 => other.insert(at, other[at].clone()),
+                    _ => other[at] = line,
+                }
+            }
+            (status, [lines, other])
+        });
+    prop_oneof![edited, (status_line(), plain())].prop_map(|(status, heads)| {
+        heads.map(|lines| [status.as_bytes(), &lines.concat(), b"\r\nbody"].concat())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn recalled_heads_are_as_parsed_anew(
+        [one, mut other] in heads(), [third, _] in heads(),
+        change in prop::option::weighted(0.3, (any::<prop::sample::Index>(), any::<u8>())),
+    ) {
+        if let Some((at, byte)) = change {
+            let at = at.index(other.len());
+            other[at] = byte;
+        }
+        support::check_recall(&[&one, &other, &third]);
+    }
+
+    #[test]
+    fn a_head_that_is_recalled_may_be_cut(lines in plain(), at in any::<prop::sample::Index>()) {
+        let [one, other] = lines.map(|lines| [b"HTTP/1.1 200 OK\r\n", &*lines.concat(), b"\r\n"].concat());
+        let cut = &other[..at.index(other.len())];
+        support::check_recall(&[&one, cut, &other, cut]);
+    }
+}
+
 proptest! {
     #[test]
     fn what_was_written_is_read((text, expected) in answer(), widths in prop::collection::vec(1..30_usize, 0..20)) {

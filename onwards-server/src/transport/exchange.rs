@@ -13,7 +13,8 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use http::Method;
 use http_body::{Frame, SizeHint};
-use onwards_http1::{Head, MAX_HEAD_BYTES, is_interim};
+use onwards_http1::{Head, MAX_HEAD_BYTES, Recall, is_interim};
+use parking_lot::Mutex;
 
 use super::body::BodyError;
 use super::connection::{Connection, READ};
@@ -97,8 +98,9 @@ impl Exchange {
             return Poll::Ready(Err(closed().into()));
         };
         self.unsent.poll(connection, cx);
+        let recall = &self.site.recall;
         loop {
-            let read = connection.poll_read(cx, |bytes| arrival.take(bytes));
+            let read = connection.poll_read(cx, |bytes| arrival.take(bytes, recall));
             if let Some(head) = ready!(read)?? {
                 return Poll::Ready(Ok(head));
             }
@@ -278,12 +280,12 @@ impl<'a> Arrival<'a> {
     }
 
     /// Takes what one read brought; the final head once it is whole.
-    fn take(&mut self, bytes: &[u8]) -> Result<Option<Head>, BodyError> {
+    fn take(&mut self, bytes: &[u8], recall: &Mutex<Recall>) -> Result<Option<Head>, BodyError> {
         if bytes.is_empty() {
             return Err(closed().into());
         }
         if self.begun.is_empty() {
-            return self.look(bytes);
+            return self.look(bytes, recall);
         }
         let before = self.begun.len();
         self.begun.extend_from_slice(bytes);
@@ -291,12 +293,21 @@ impl<'a> Arrival<'a> {
             return Ok(None); // so that a head in many pieces is not searched for every one
         }
         let begun = std::mem::take(&mut self.begun);
-        self.look(&begun)
+        self.look(&begun, recall)
     }
 
-    fn look(&mut self, mut bytes: &[u8]) -> Result<Option<Head>, BodyError> {
+    fn look(
+        &mut self,
+        mut bytes: &[u8],
+        recall: &Mutex<Recall>,
+    ) -> Result<Option<Head>, BodyError> {
         loop {
-            let Some((head, length)) = onwards_http1::head(bytes, self.method)? else {
+            // Nobody waits for what only saves work.
+            let read = match recall.try_lock() {
+                Some(mut recall) => recall.head(bytes, self.method),
+                None => onwards_http1::head(bytes, self.method),
+            };
+            let Some((head, length)) = read? else {
                 self.begun.extend_from_slice(bytes);
                 return Ok(None);
             };

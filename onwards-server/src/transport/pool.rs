@@ -32,6 +32,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use onwards_config::{HttpEndpoint, HttpPool, Scheme};
+use onwards_http1::Recall;
 
 use super::body::UpstreamBody;
 use super::connection::Connection;
@@ -68,6 +69,8 @@ pub(super) struct Site {
     pub(super) tls: Arc<Tls>,
     keeping: HttpPool,
     kept: Mutex<Kept>,
+    /// What heads from here look like.
+    pub(super) recall: Mutex<Recall>,
     /// The last connection made was not one that can be shared, so calls need not wait for each other's.
     unshared: AtomicBool,
     /// Held while a connection is made that may turn out to be one for all.
@@ -118,6 +121,7 @@ impl Pool {
             tls: self.tls.clone(),
             keeping,
             kept: Mutex::new(Kept::new(keeping)),
+            recall: Mutex::default(),
             dialling: tokio::sync::Mutex::new(()),
             failures: AtomicUsize::new(0),
         });

@@ -1,4 +1,4 @@
-//! How requests are written. How answers are read is tested over sockets, in `transport/tests`.
+//! How requests are written, and heads of answers read. How bodies are read is tested over sockets, in `transport/tests`.
 
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue};
@@ -67,5 +67,25 @@ fn what_was_written_is_taken_off_the_front() {
         let left: Vec<u8> = unsent.pieces.iter().flatten().copied().collect();
         assert_eq!(left, &b"abcdef"[written..]);
         assert!(unsent.pieces.iter().all(|piece| !piece.is_empty()));
+    }
+}
+
+#[test]
+fn heads_are_recalled_unless_somebody_else_is_at_it() {
+    let recall = Mutex::new(Recall::default());
+    for (id, body) in [("a", "one"), ("b", "fourteen bytes"), ("c", "")] {
+        for busy in [false, true] {
+            let guard = busy.then(|| recall.lock());
+            let length = body.len();
+            let answer =
+                format!("HTTP/1.1 200 OK\r\nx-id: {id}\r\ncontent-length: {length}\r\n\r\n{body}");
+            let mut arrival = Arrival::new(&Method::POST);
+            let head = arrival.take(answer.as_bytes(), &recall).unwrap().unwrap();
+            assert_eq!(head.headers["x-id"], id);
+            assert_eq!(head.framing, onwards_http1::Framing::Length(length as u64));
+            assert_eq!(arrival.behind, body);
+            drop(guard);
+        }
+        assert_eq!(format!("{:?}", recall.lock()), "Recall { heads: 1, .. }");
     }
 }
