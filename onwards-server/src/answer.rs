@@ -16,7 +16,7 @@ mod unary;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use onwards_strict::{Cleaner, Context};
 use tokio::time::Instant;
 
@@ -182,7 +182,11 @@ impl Contract {
         if streamed && encoding != Encoding::Identity {
             return compressed_stream();
         }
-        head.headers = allowed(&head.headers);
+        let kind = head
+            .headers
+            .remove(header::CONTENT_TYPE)
+            .filter(|_| streamed);
+        head.headers = allowed(&head.headers, kind);
         headers::configure(&mut head.headers, &provider.response_headers);
         let cleaner = Cleaner::new(self.endpoint, &self.context(provider.trusted, 0));
         if streamed {
@@ -268,16 +272,14 @@ fn untouched(answer: Answer, provider: &Provider) -> Response<Body> {
     response
 }
 
-/// The headers of a provider that a strict client may see: what the message needs, and what a retry needs.
-fn allowed(provider: &HeaderMap) -> HeaderMap {
-    let mut kept = HeaderMap::with_capacity(8);
-    for name in [
-        header::CONTENT_TYPE,
-        header::CONTENT_LENGTH,
-        header::CACHE_CONTROL,
-        header::DATE,
-        header::RETRY_AFTER,
-    ] {
+/// The headers of a provider that a strict client may see, beside what is said of the body here: what the message needs, and
+/// what a retry needs.
+fn allowed(provider: &HeaderMap, kind: Option<HeaderValue>) -> HeaderMap {
+    let mut kept = HeaderMap::with_capacity(6);
+    if let Some(kind) = kind {
+        kept.insert(header::CONTENT_TYPE, kind);
+    }
+    for name in [header::CACHE_CONTROL, header::DATE, header::RETRY_AFTER] {
         if let Some(value) = provider.get(&name) {
             kept.insert(name, value.clone());
         }

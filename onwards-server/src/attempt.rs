@@ -45,12 +45,14 @@ pub(crate) struct Committed {
 
 impl Uncommitted {
     /// The point of no return.
-    fn commit(self, provider: &Arc<Provider>) -> Committed {
+    fn commit(self, house: &House, provider: &Arc<Provider>) -> Committed {
         let Self {
             mut response,
             permit,
         } = self;
-        response.extensions_mut().insert(ServedBy(provider.clone()));
+        if house.settings.served_by {
+            response.extensions_mut().insert(ServedBy(provider.clone()));
+        }
         Committed { response, permit }
     }
 }
@@ -124,7 +126,7 @@ pub(crate) async fn until_committed(
             }
         };
         match verdict {
-            Verdict::Deliver(answer) => return Ok(answer.commit(provider)),
+            Verdict::Deliver(answer) => return Ok(answer.commit(house, provider)),
             Verdict::Stop(fault) => {
                 facts.failed(pool, provider, &fault);
                 return Err(exhausted(&fault, &plan.egress, pool.earliest(house.now())));
@@ -211,7 +213,7 @@ impl Progress {
     /// Nobody is left to try.
     fn give_up(self, house: &House, plan: &Plan<'_>) -> Result<Committed, Refusal> {
         if let Some((answer, provider)) = self.aside {
-            return Ok(answer.commit(&provider));
+            return Ok(answer.commit(house, &provider));
         }
         let earliest = plan.pool.earliest(house.now());
         Err(self.last.map_or(Refusal::AllAtCapacity, |fault| {

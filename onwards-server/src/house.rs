@@ -55,6 +55,8 @@ pub struct Settings {
     /// Tell the number of the configuration that served a request in the header `x-onwards-generation` of every answer.
     /// Default off.
     pub generation_header: bool,
+    /// Say which provider answered, for layers around the gateway ([`ServedBy`](crate::ServedBy)). Default on.
+    pub served_by: bool,
 }
 
 impl Default for Settings {
@@ -75,6 +77,7 @@ impl Default for Settings {
             response_id_header: None,
             response_transform: None,
             generation_header: false,
+            served_by: true,
         }
     }
 }

@@ -175,7 +175,7 @@ impl Plan<'_> {
         let uri = &self.arrival.uri;
         let mut joined = if self.egress.is_strict() {
             let base = if base.is_empty() { "/v1" } else { base };
-            format!("{base}{}", self.arrival.endpoint.below_base())
+            [base, self.arrival.endpoint.below_base()].concat()
         } else {
             match uri.path_and_query() {
                 Some(same) if base.is_empty() => return Ok(same.clone()),

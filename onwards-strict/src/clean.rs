@@ -217,15 +217,11 @@ struct Seen<'t> {
     spaced: bool,
 }
 
-fn fills(prefix: &str, context: &Context<'_>) -> Fills {
+fn fills(prefix: &'static str, context: &Context<'_>) -> Fills {
     Fills {
         model: onwards_json::quote(context.model),
-        id: onwards_json::quote(&format!("{prefix}{}", context.unique)),
-        unique: context
-            .unique
-            .chars()
-            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
-            .collect(),
+        prefix,
+        unique: context.unique.to_owned(),
         created: context.created,
         trusted: context.trusted,
     }

@@ -24,8 +24,9 @@ pub(crate) type Walked<T> = Result<T, Box<Fault>>;
 pub(crate) struct Fills {
     /// The model name as JSON text.
     pub(crate) model: String,
-    /// The generated id as JSON text.
-    pub(crate) id: String,
+    /// What a generated id begins with.
+    pub(crate) prefix: &'static str,
+    /// What makes it unique.
     pub(crate) unique: String,
     pub(crate) created: u64,
     pub(crate) trusted: bool,

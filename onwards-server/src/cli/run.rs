@@ -86,6 +86,7 @@ pub(super) fn settings(args: &Serve) -> Settings {
         body_timeout: Duration::from_secs(args.body_timeout_secs),
         metrics_prefix: args.metrics_prefix.clone(),
         generation_header: args.generation_header,
+        served_by: false, // the program has no layers that could ask
         ..Settings::default()
     }
 }

@@ -40,7 +40,11 @@ fn the_defaults() {
         (serve.header_timeout_secs, serve.body_timeout_secs),
         (75, 60)
     );
-    let (flags, library) = (run::settings(&serve), crate::Settings::default());
+    let library = crate::Settings {
+        served_by: false, // there are no layers around the program
+        ..crate::Settings::default()
+    };
+    let flags = run::settings(&serve);
     assert_eq!(format!("{flags:?}"), format!("{library:?}"));
     assert_eq!((serve.workers, serve.log_format), (None, Format::Text));
     assert_eq!(serve.max_connections, None);

@@ -258,14 +258,19 @@ impl Walk<'_, '_> {
         let fills = self.fills;
         match fill {
             Fill::Json(json) => self.edits.write(json.as_bytes()),
-            Fill::Id => self.edits.write(fills.id.as_bytes()),
+            Fill::Id => {
+                let id = format!("{}{}", fills.prefix, fills.unique);
+                self.edits.write(onwards_json::quote(&id).as_bytes());
+            }
             Fill::Model => self.edits.write(fills.model.as_bytes()),
             Fill::Created => self.edits.write_number(fills.created),
             Fill::Position => self.edits.write_number(position as u64),
             Fill::Sequence => self.edits.write_number(self.sequence),
             Fill::CallId => {
+                let plain = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
+                let unique: String = fills.unique.chars().filter(plain).collect();
                 self.edits.write(b"\"call_");
-                self.edits.write(fills.unique.as_bytes());
+                self.edits.write(unique.as_bytes());
                 self.edits.write(b"_");
                 self.edits.write_number(position as u64);
                 self.edits.write(b"\"");
