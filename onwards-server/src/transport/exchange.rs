@@ -131,10 +131,7 @@ impl Exchange {
                 return Poll::Ready(None);
             }
             if !self.unread.is_empty() {
-                let bytes = std::mem::take(&mut self.unread);
-                let mut rest = bytes.as_ref();
-                let payload = payload(&mut self.body, &mut rest)?;
-                self.note_end(rest.is_empty());
+                let payload = self.take_unread()?;
                 if !payload.is_empty() {
                     return Poll::Ready(Some(Ok(payload)));
                 }
@@ -145,6 +142,20 @@ impl Exchange {
                 return Poll::Ready(Some(Ok(payload)));
             }
         }
+    }
+
+    /// The payload of what came with the head; it is not copied again where it is nothing else.
+    fn take_unread(&mut self) -> Result<Bytes, BodyError> {
+        let bytes = std::mem::take(&mut self.unread);
+        let mut rest = bytes.as_ref();
+        if self.body.run() >= rest.len() as u64 {
+            self.body.next(&mut rest)?;
+            self.note_end(true);
+            return Ok(bytes);
+        }
+        let payload = payload(&mut self.body, &mut rest)?;
+        self.note_end(rest.is_empty());
+        Ok(payload)
     }
 
     /// Reads once. No payload: only framing came, or the body has ended.
