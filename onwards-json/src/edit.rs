@@ -108,6 +108,9 @@ pub fn splices<P: AsRef<str>>(
     doc: &Object<'_>,
     edits: &[Edit<'_, P>],
 ) -> Result<Vec<Splice>, EditError> {
+    if let Some(only) = plan::replacement(doc, edits) {
+        return Ok(vec![only]);
+    }
     let mut root = plan::root(doc);
     for (index, edit) in edits.iter().enumerate() {
         plan::make(&mut root, index, edit)?;

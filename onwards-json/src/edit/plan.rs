@@ -48,6 +48,28 @@ pub(super) fn root<'d>(doc: &'d Object<'d>) -> Level<'d> {
     }
 }
 
+/// The splice of the commonest list of edits, a member of the outermost object that gets another value, without a tree. `None`
+/// for any other list, and where something is wrong with it.
+pub(super) fn replacement<P: AsRef<str>>(
+    doc: &Object<'_>,
+    edits: &[Edit<'_, P>],
+) -> Option<Splice> {
+    let [
+        Edit::Set {
+            path: [name],
+            value,
+        },
+    ] = edits
+    else {
+        return None;
+    };
+    let member = doc.get(name.as_ref()).ok()??;
+    Some(Splice {
+        at: member.value_span(),
+        with: parse(value).ok()?.text().to_owned(),
+    })
+}
+
 /// Makes one edit on top of the earlier ones.
 pub(super) fn make<'d, P: AsRef<str>>(
     root: &mut Level<'d>,

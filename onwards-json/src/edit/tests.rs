@@ -261,3 +261,22 @@ fn a_value_may_nest_deeper_than_a_scan_reads() {
         crate::ScanError::TooDeep { at: 135 }
     );
 }
+
+#[test]
+fn a_single_value_is_put_in_as_a_list_of_edits_puts_it_in() {
+    for text in [
+        r#"{"model":"a"}"#,
+        r#" { "x" : 1 , "model" : {"deep": [1]} , "y" : 2 } "#,
+        r#"{"mod\u0065l":"a"}"#,
+        r#"{"model":"a","model":"b"}"#,
+        r#"{"x":1}"#,
+        "{}",
+    ] {
+        for value in [r#""b""#, " 1 ", "", "1 2"] {
+            let doc = object(text.as_bytes()).unwrap();
+            let once = set(&["model"], value);
+            let alone = splices(&doc, &[once]);
+            assert_eq!(alone, splices(&doc, &[once, once]), "{text} with {value:?}");
+        }
+    }
+}
