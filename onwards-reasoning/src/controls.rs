@@ -102,6 +102,9 @@ impl<'a> Controls<'a> {
     /// # Errors
     /// `unsupported_parameter` naming the first one in the documented order.
     pub fn refuse_native(&self) -> Result<(), Refusal> {
+        if self.members.is_empty() {
+            return Ok(());
+        }
         let native = self
             .surface
             .native_controls()

@@ -18,14 +18,15 @@ pub(crate) fn uuid() -> String {
 
 fn uuid_of(random: u128) -> String {
     let number = random & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
-    let mut text = String::with_capacity(36);
-    for (at, digit) in hex(number).into_iter().enumerate() {
-        if matches!(at, 8 | 12 | 16 | 20) {
-            text.push('-');
+    let digits = hex(number);
+    let mut text = Vec::with_capacity(36);
+    for part in [0..8, 8..12, 12..16, 16..20, 20..32] {
+        if !text.is_empty() {
+            text.push(b'-');
         }
-        text.push(char::from(digit));
+        text.extend_from_slice(digits.get(part).unwrap_or_default());
     }
-    text
+    String::from_utf8(text).unwrap_or_default()
 }
 
 fn hex(number: u128) -> [u8; 32] {
