@@ -5,7 +5,7 @@
 
 mod pools;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::{self, Display};
 use std::time::Duration;
 
@@ -193,7 +193,9 @@ use differing;
 pub fn compare(old: &Gateway, new: &Gateway) -> Changes {
     let mut changes = Changes::default();
     settings(&mut changes, old, new);
-    keys(&mut changes, &old.auth, &new.auth);
+    let rosters = (Roster::of(&old.auth), Roster::of(&new.auth));
+    keys(&mut changes, &old.auth, &new.auth, &rosters);
+    let (old_roster, new_roster) = &rosters;
     let names = union(&old.targets, &new.targets);
     for (name, old_target, new_target) in names {
         match (old_target, new_target) {
@@ -204,8 +206,8 @@ pub fn compare(old: &Gateway, new: &Gateway) -> Changes {
                 target(
                     &mut inner,
                     name,
-                    (&old.auth, old_target),
-                    (&new.auth, new_target),
+                    (old_roster, old_target),
+                    (new_roster, new_target),
                 );
                 if !inner.0.is_empty() {
                     changes.push(Part::Alias, Kind::Changed, name, "");
@@ -282,14 +284,19 @@ fn number(bound: Option<u32>) -> String {
     bound.map_or_else(|| "none".to_owned(), |bound| bound.to_string())
 }
 
-fn keys(changes: &mut Changes, old: &Auth, new: &Auth) {
+fn keys(
+    changes: &mut Changes,
+    old: &Auth,
+    new: &Auth,
+    (old_roster, new_roster): &(Roster<'_>, Roster<'_>),
+) {
     let Auth {
         global_keys: _,
         key_definitions: _,
     } = old;
     let global = crowd(
-        &people(old, &old.global_keys, &[]),
-        &people(new, &new.global_keys, &[]),
+        &old_roster.holders(&old.global_keys),
+        &new_roster.holders(&new.global_keys),
     );
     if let Some(detail) = global {
         changes.push(Part::Key, Kind::Changed, "global_keys", detail);
@@ -320,8 +327,8 @@ fn keys(changes: &mut Changes, old: &Auth, new: &Auth) {
 fn target(
     changes: &mut Changes,
     alias: &str,
-    (old_auth, old): (&Auth, &Target),
-    (new_auth, new): (&Auth, &Target),
+    (old_roster, old): (&Roster<'_>, &Target),
+    (new_roster, new): (&Roster<'_>, &Target),
 ) {
     let Target {
         default: _,
@@ -331,8 +338,8 @@ fn target(
     pools::compare(
         changes,
         &name,
-        (old_auth, &old.default),
-        (new_auth, &new.default),
+        (old_roster, &old.default),
+        (new_roster, &new.default),
     );
     pools::in_flight(changes, &name, &old.default, &new.default);
     let name = format!("{alias}/completions");
@@ -340,7 +347,9 @@ fn target(
         (None, None) => {}
         (None, Some(_)) => changes.push(Part::Pool, Kind::Added, name, ""),
         (Some(_), None) => changes.push(Part::Pool, Kind::Removed, name, ""),
-        (Some(old), Some(new)) => pools::compare(changes, &name, (old_auth, old), (new_auth, new)),
+        (Some(old), Some(new)) => {
+            pools::compare(changes, &name, (old_roster, old), (new_roster, new));
+        }
     }
 }
 
@@ -389,35 +398,58 @@ enum Holder<'a> {
     Unnamed(&'a str),
 }
 
-/// The holders of keys, those of `known` left out, in order.
-fn people<'a>(auth: &'a Auth, keys: &'a [Secret], known: &[Secret]) -> Vec<Holder<'a>> {
-    let known: Vec<&str> = known.iter().map(Secret::expose).collect();
-    let names: BTreeMap<&str, &str> = auth
-        .key_definitions
-        .iter()
-        .map(|(name, definition)| (definition.key.expose(), name.as_str()))
-        .collect();
-    let mut holders: Vec<_> = keys
-        .iter()
-        .map(Secret::expose)
-        .filter(|key| !known.contains(key))
-        .map(|key| {
-            names
-                .get(key)
-                .map_or(Holder::Unnamed(key), |name| Holder::Named(name))
-        })
-        .collect();
-    holders.sort();
+/// Whose keys a configuration knows; made once, since every pool asks.
+struct Roster<'a> {
+    /// The names of definitions by their keys.
+    names: HashMap<&'a str, &'a str>,
+    globals: HashSet<&'a str>,
+}
+
+impl<'a> Roster<'a> {
+    fn of(auth: &'a Auth) -> Self {
+        let definitions = auth.key_definitions.iter();
+        Self {
+            names: definitions
+                .map(|(name, definition)| (definition.key.expose(), name.as_str()))
+                .collect(),
+            globals: auth.global_keys.iter().map(Secret::expose).collect(),
+        }
+    }
+
+    fn holder(&self, key: &'a str) -> Holder<'a> {
+        self.names
+            .get(key)
+            .map_or(Holder::Unnamed(key), |name| Holder::Named(name))
+    }
+
+    /// The holders of keys, in order.
+    fn holders(&self, keys: &'a [Secret]) -> Vec<Holder<'a>> {
+        in_order(keys.iter().map(|key| self.holder(key.expose())).collect())
+    }
+
+    /// The same without those of global keys.
+    fn own_holders(&self, keys: &'a [Secret]) -> Vec<Holder<'a>> {
+        let keys = keys.iter().map(Secret::expose);
+        let own = keys.filter(|key| !self.globals.contains(key));
+        in_order(own.map(|key| self.holder(key)).collect())
+    }
+}
+
+fn in_order(mut holders: Vec<Holder<'_>>) -> Vec<Holder<'_>> {
+    holders.sort_unstable();
     holders.dedup();
     holders
 }
 
-/// Who came and who went: names, and the number of those without one; `None` if nobody did.
+/// Who came and who went, of two lists in order: names, and the number of those without one; `None` if nobody did.
 fn crowd(old: &[Holder<'_>], new: &[Holder<'_>]) -> Option<String> {
     let tell = |sign: char, some: &[Holder<'_>], others: &[Holder<'_>]| {
         let mut told = Vec::new();
         let mut unnamed = 0;
-        for holder in some.iter().filter(|holder| !others.contains(holder)) {
+        for holder in some
+            .iter()
+            .filter(|holder| others.binary_search(holder).is_err())
+        {
             match holder {
                 Holder::Named(name) => told.push(format!("{sign}{name}")),
                 Holder::Unnamed(_) => unnamed += 1,

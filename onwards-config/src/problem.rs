@@ -108,13 +108,18 @@ impl fmt::Display for Problems {
     }
 }
 
-/// The known name a misspelt one was probably meant to be: at most one slip per three letters.
+/// How many slips there may be in a name that is still meant: one per three letters.
+pub(crate) fn slips(name: &str) -> usize {
+    name.len() / 3
+}
+
+/// The known name a misspelt one was probably meant to be.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = plain(name);
     known
         .into_iter()
         .map(|candidate| (distance(&name, &plain(candidate)), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.len() / 3)
+        .filter(|(distance, candidate)| *distance <= slips(candidate))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
@@ -130,7 +135,7 @@ pub(crate) fn quote(name: &str) -> String {
 }
 
 /// Lower case, with one kind of separator.
-fn plain(name: &str) -> Vec<char> {
+pub(crate) fn plain(name: &str) -> Vec<char> {
     name.chars()
         .take(64)
         .map(|c| {
@@ -145,7 +150,7 @@ fn plain(name: &str) -> Vec<char> {
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn one name into the other (optimal
 /// string alignment).
-fn distance(a: &[char], b: &[char]) -> usize {
+pub(crate) fn distance(a: &[char], b: &[char]) -> usize {
     let mut above: Vec<usize> = (0..=b.len()).collect();
     let mut twice_above: Vec<usize> = Vec::new();
     let mut last = None;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Changes, Kind, Part, crowd, differing, limits, people, same_secrets, union};
-use crate::gateway::{Access, Auth, Pool, Provider, ReasoningSurface, ReasoningTranslation};
+use super::{Changes, Kind, Part, Roster, crowd, differing, limits, same_secrets, union};
+use crate::gateway::{Access, Pool, Provider, ReasoningSurface, ReasoningTranslation};
 
 pub(super) fn compare(
     changes: &mut Changes,
     name: &str,
-    (old_auth, old): (&Auth, &Pool),
-    (new_auth, new): (&Auth, &Pool),
+    (old_roster, old): (&Roster<'_>, &Pool),
+    (new_roster, new): (&Roster<'_>, &Pool),
 ) {
     let mut members = differing!(old, new, Pool {
         strategy as "strategy",
@@ -18,7 +18,7 @@ pub(super) fn compare(
         path, access, rate_limit, concurrency_limit, inflight_limit, account_inflight_limits,
         batch_inflight_limit, providers
     });
-    if let Some(detail) = access((old_auth, &old.access), (new_auth, &new.access)) {
+    if let Some(detail) = access((old_roster, &old.access), (new_roster, &new.access)) {
         members.insert(0, format!("keys ({detail})"));
     }
     let pairs = pairs(&old.providers, &new.providers);
@@ -56,15 +56,17 @@ pub(super) fn in_flight(changes: &mut Changes, name: &str, old: &Pool, new: &Poo
 }
 
 /// Who may call, the global keys left out: a change of those is told once.
-fn access((old_auth, old): (&Auth, &Access), (new_auth, new): (&Auth, &Access)) -> Option<String> {
+fn access(
+    (old_roster, old): (&Roster<'_>, &Access),
+    (new_roster, new): (&Roster<'_>, &Access),
+) -> Option<String> {
     match (old, new) {
         (Access::Open, Access::Open) => None,
         (Access::Open, Access::Keys(_)) => Some("open -> listed".to_owned()),
         (Access::Keys(_), Access::Open) => Some("listed -> open".to_owned()),
-        (Access::Keys(old), Access::Keys(new)) => crowd(
-            &people(old_auth, old, &old_auth.global_keys),
-            &people(new_auth, new, &new_auth.global_keys),
-        ),
+        (Access::Keys(old), Access::Keys(new)) => {
+            crowd(&old_roster.own_holders(old), &new_roster.own_holders(new))
+        }
     }
 }
 

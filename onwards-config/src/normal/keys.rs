@@ -1,10 +1,11 @@
 //! Keys of callers: definitions, and the names that stand for them.
 
-use std::collections::{HashMap, HashSet};
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::node::{Given, Reading};
 use crate::path::Path;
-use crate::problem::nearest;
+use crate::problem::{distance, plain, slips};
 use crate::secret::Secret;
 use crate::spec;
 
@@ -13,6 +14,65 @@ use crate::spec;
 pub(super) struct Definitions {
     keys: HashMap<String, Secret>,
     names: HashMap<String, String>,
+    guesses: Guesses,
+}
+
+/// Names that a misspelt one may have been meant to be.
+struct Guesses {
+    /// The names as they are compared, by their length and the slips they may have: most are told apart by that alone.
+    names: BTreeMap<(usize, usize), Vec<Guess>>,
+    /// How many more are compared letter by letter.
+    left: Cell<usize>,
+}
+
+/// A name, and as it is compared.
+struct Guess {
+    name: String,
+    compared: Vec<char>,
+}
+
+/// How many names are compared letter by letter in one file. Each costs about a microsecond, and ten thousand keys could be
+/// compared with ten thousand names.
+const MOST_COMPARED: usize = 100_000;
+
+impl Default for Guesses {
+    fn default() -> Self {
+        Self {
+            names: BTreeMap::new(),
+            left: Cell::new(MOST_COMPARED),
+        }
+    }
+}
+
+impl Guesses {
+    fn learn(&mut self, name: &str) {
+        let compared = plain(name);
+        let group = (compared.len(), slips(name));
+        let names = self.names.entry(group).or_default();
+        names.push(Guess {
+            name: name.to_owned(),
+            compared,
+        });
+    }
+
+    /// The nearest name within its slips; none any more when the file has had its share of comparisons.
+    fn nearest(&self, text: &str) -> Option<&str> {
+        let text = plain(text);
+        let mut found: Option<(usize, &str)> = None;
+        for (&(length, slips), names) in &self.names {
+            if length.abs_diff(text.len()) > slips {
+                continue;
+            }
+            for Guess { name, compared } in names {
+                self.left.set(self.left.get().checked_sub(1)?);
+                let distance = distance(&text, compared);
+                if distance <= slips && found.is_none_or(|(least, _)| distance < least) {
+                    found = Some((distance, name));
+                }
+            }
+        }
+        found.map(|(_, name)| name)
+    }
 }
 
 pub(super) fn definitions(
@@ -25,6 +85,7 @@ pub(super) fn definitions(
     for (name, definition) in given.into_iter().flatten() {
         let key = definition.key.expose();
         known.keys.insert(name.clone(), definition.key.clone());
+        known.guesses.learn(name);
         if key.is_empty() {
             continue;
         }
@@ -73,8 +134,7 @@ pub(super) fn resolved(
 /// A text that is nearly the name of a definition works as a key: hardly what was meant. The text is not repeated, since it
 /// may be a secret after all.
 fn warn_of_misspelt(text: &str, definitions: &Definitions, path: &Path, reading: &Reading<'_>) {
-    let names = definitions.keys.keys().map(String::as_str);
-    if let Some(name) = nearest(text, names) {
+    if let Some(name) = definitions.guesses.nearest(text) {
         let expected = format!("a key, or the name `{name}`; as it stands its text is the key");
         reading.warn(path, "no name of a definition, but nearly one", expected);
     }
@@ -88,3 +148,6 @@ pub(super) fn distinct<'k>(keys: impl IntoIterator<Item = &'k Secret>) -> Vec<Se
         .cloned()
         .collect()
 }
+
+#[cfg(test)]
+mod tests;
