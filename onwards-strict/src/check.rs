@@ -126,7 +126,7 @@ fn walk(node: &'static Node, body: &[u8]) -> Result<Checked, Box<Fault>> {
     // No row of a request table edits, so nothing is ever written.
     let (mut out, fills) = (Vec::new(), Fills::default());
     let mut walk = Walk::new(body, &mut out, &fills)?;
-    walk.run(node)?;
+    walk.survey(node)?;
     Ok(Checked {
         stream: walk.noted(Note::Stream),
         include_usage: walk.noted(Note::IncludeUsage),

@@ -62,7 +62,14 @@ impl<'t, 'o> Walk<'t, 'o> {
         })
     }
 
-    /// Walks the whole text.
+    /// Walks the whole text along a table that edits nothing; nothing is written.
+    pub(crate) fn survey(&mut self, node: &'static Node) -> Walked<()> {
+        let kind = self.scanner.peek()?;
+        self.value(node, kind)?;
+        Ok(self.scanner.clone().finish()?)
+    }
+
+    /// Walks the whole text and writes what is left of it.
     pub(crate) fn run(&mut self, node: &'static Node) -> Walked<()> {
         let kind = self.scanner.peek()?;
         self.edits.cut(0, self.scanner.position());
