@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, header};
 use http_body::{Frame, SizeHint};
 use memchr::memmem;
@@ -298,6 +298,29 @@ impl fmt::Debug for Body {
             .field("end", &self.is_end())
             .finish_non_exhaustive()
     }
+}
+
+/// Up to here a body that is collected grows by doubling, whatever it is said to become.
+pub(crate) const SMALL_ROOM: usize = 1024 * 1024;
+/// Room is made for so many times what has come.
+const ROOM_AHEAD: usize = 32;
+
+/// Makes room for `more` bytes of a body that is collected and is `expected` bytes long, or at most that.
+///
+/// A large body that grew by doubling would be held up to three times, in its old place, in its new one, and in those that the
+/// allocator has not given back yet. So all room is made at once, which costs nothing: memory that is not written to is not
+/// taken from the system. Only a body of which little has come is not believed.
+pub(crate) fn make_room(whole: &mut BytesMut, more: usize, expected: usize) {
+    let len = whole.len();
+    if whole.capacity() - len >= more {
+        return;
+    }
+    let room = if len < SMALL_ROOM {
+        0
+    } else {
+        expected.min(len.saturating_mul(ROOM_AHEAD))
+    };
+    whole.reserve(more.max(room.saturating_sub(len)));
 }
 
 /// Watches for gaps in a body; the clock runs only while nothing is there.

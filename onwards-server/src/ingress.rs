@@ -14,6 +14,7 @@ use http_body::Body;
 use onwards_json::Object;
 use tokio::time::{Instant, sleep};
 
+use crate::body::{SMALL_ROOM, make_room};
 use crate::encoding::{Encoding, Undecodable};
 use crate::endpoint::Endpoint;
 use crate::headers::MODEL_OVERRIDE;
@@ -218,20 +219,18 @@ where
         .unwrap_or(0)
         .max(first.len())
         .min(limit)
-        .min(TRUSTED_ROOM.max(first.len()));
+        .min(SMALL_ROOM.max(first.len()));
     let mut whole = BytesMut::with_capacity(room);
     whole.extend_from_slice(&first);
     while let Some(more) = next(body.as_mut(), &mut pace).await? {
         if whole.len() + more.len() > limit {
             return Err(Refusal::BodyTooLarge { limit });
         }
+        make_room(&mut whole, more.len(), announced.unwrap_or(limit));
         whole.extend_from_slice(&more);
     }
     Ok(whole.freeze())
 }
-
-/// Bytes set aside on the word of a `content-length`; beyond, room grows with what arrives.
-const TRUSTED_ROOM: usize = 1024 * 1024;
 
 /// How fast a body has to come: no gap longer than `patience`, and after the first `patience` a kibibyte a second on
 /// average. A body that drips byte by byte ends as surely as one that stops.

@@ -9,6 +9,11 @@ use crate::Event;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+/// From here on an event is long.
+const LONG: usize = 1024 * 1024;
+/// For a long event room is made for so many times what has come of it.
+const ROOM_AHEAD: usize = 32;
+
 /// Splits a stream into events. Push chunks, then iterate until there is nothing more to give; the
 /// iterator goes on after the next push. Empty lines before an event are dropped.
 ///
@@ -201,9 +206,20 @@ impl Framer {
                 limit: self.limit,
             });
         }
+        self.make_room();
         self.held.extend_from_slice(&self.chunk);
         self.chunk.clear();
         Ok(())
+    }
+
+    /// Makes room for what is to be held. A long event that grew by doubling would be held up to three times while it moves
+    /// from one place to the next; room that is not written to costs nothing.
+    fn make_room(&mut self) {
+        let (held, free) = (self.held.len(), self.held.capacity() - self.held.len());
+        if free < self.chunk.len() && held >= LONG {
+            let room = self.limit.min(held.saturating_mul(ROOM_AHEAD)) - held;
+            self.held.reserve(room.max(self.chunk.len()));
+        }
     }
 
     fn close(&mut self) {

@@ -10,7 +10,7 @@ use onwards_strict::{Cleaned, Cleaner, errors};
 
 use super::id::AnswerId;
 use super::{Look, Opened, json};
-use crate::body::{Body, BodyError};
+use crate::body::{Body, BodyError, make_room};
 use crate::encoding::Encoding;
 use crate::house::Settings;
 use crate::transport::TransportError;
@@ -146,6 +146,7 @@ async fn collect(
             whole.extend_from_slice(&first);
             first = Bytes::new();
         }
+        make_room(&mut whole, data.len(), expected.unwrap_or(limit));
         whole.extend_from_slice(&data);
     }
     Ok(if whole.is_empty() {
