@@ -101,6 +101,14 @@ impl Rewriter {
         self.seen
     }
 
+    /// Tells a strict client that the stream cannot go on, if it has not been told yet.
+    pub(super) fn break_off(&mut self, out: &mut Vec<u8>) {
+        if self.strict && !self.seen.failed {
+            self.seen.failed = true;
+            out.extend_from_slice(UNFINISHED.as_bytes());
+        }
+    }
+
     fn error(&mut self, error: &Embedded<'_>, out: &mut Vec<u8>) {
         let status = error.status();
         tracing::warn!(status, "a provider's stream carries an error");
@@ -238,12 +246,12 @@ impl Rewrite for Rewriter {
             }
             return Ok(());
         }
-        out.extend_from_slice(UNFINISHED.as_bytes());
+        self.break_off(out);
         Err(StreamFault::Unfinished)
     }
 }
 
-/// What a client reads when a provider's stream just stops.
+/// What a client reads when a provider's stream just stops, or cannot be read any further.
 const UNFINISHED: &str = "data: {\"error\":{\"message\":\"The upstream response ended before it was complete.\",\
 \"type\":\"api_error\",\"param\":null,\"code\":502}}\n\n";
 

@@ -134,10 +134,7 @@ impl CleanStream {
                     if !seen.data {
                         return Poll::Ready(Looked::Fault(fault));
                     }
-                    self.state = State::Failing {
-                        told_next: false,
-                        fault: Some(fault),
-                    };
+                    self.fail(fault);
                     return Poll::Ready(Looked::Event(seen));
                 }
                 Ok(ControlFlow::Break(())) if ended => {
@@ -167,6 +164,15 @@ impl CleanStream {
                 BodyError::from(fault)
             }
         })
+    }
+
+    /// The head has been sent, or will be: the client is told in an event, then its body breaks off.
+    fn fail(&mut self, fault: BodyError) {
+        self.rewriter.break_off(&mut self.ready);
+        self.state = State::Failing {
+            told_next: false,
+            fault: Some(fault),
+        };
     }
 
     fn take_ready(&mut self) -> Option<Frame<Bytes>> {
@@ -232,12 +238,7 @@ impl CleanStream {
                 }
                 State::Open => match std::task::ready!(self.poll_look(cx)) {
                     Looked::Event(_) | Looked::End(_) => {}
-                    Looked::Fault(fault) => {
-                        self.state = State::Failing {
-                            told_next: false,
-                            fault: Some(fault),
-                        };
-                    }
+                    Looked::Fault(fault) => self.fail(fault),
                 },
             }
         }
