@@ -254,21 +254,10 @@ impl Gateway {
         assert!(sent.success(), "kill -s {name} {pid}");
     }
 
-    /// How much memory it holds at this moment, in bytes.
+    /// The number of its process.
     #[must_use]
-    pub fn resident_bytes(&self) -> usize {
-        let status =
-            fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("a process");
-        let resident = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmRSS:"))
-            .expect("its size");
-        resident
-            .trim()
-            .trim_end_matches(" kB")
-            .parse::<usize>()
-            .expect("a number")
-            * 1024
+    pub fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Waits until it has ended; its exit code, `None` if a signal ended it.

@@ -28,6 +28,7 @@
     reason = "a harness that fails must fail the test, at once and loudly"
 )]
 
+mod cost;
 mod gateway;
 mod metrics;
 mod raw;
