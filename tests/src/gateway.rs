@@ -1,5 +1,6 @@
 //! The binary under test, as a child process.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -14,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::metrics::Metrics;
 use crate::raw::{RawConn, Request, Response};
-use crate::wait::{eventually, within};
+use crate::wait::{PATIENCE, eventually, within};
 
 /// How the gateway is started; [`Launch::start`] does it.
 #[derive(Clone, Debug)]
@@ -24,6 +25,7 @@ pub struct Launch {
     env: Vec<(String, String)>,
     mounted: bool,
     piped: bool,
+    under: Vec<String>,
 }
 
 impl Launch {
@@ -36,6 +38,7 @@ impl Launch {
             env: vec![],
             mounted: false,
             piped: false,
+            under: vec![],
         }
     }
 
@@ -62,6 +65,14 @@ impl Launch {
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Another program starts it: that program and its arguments, after which the binary and its own are put. It has to
+    /// become the gateway, so that both are one process.
+    #[must_use]
+    pub fn under(mut self, program: &[&str]) -> Self {
+        self.under = program.iter().map(|&word| word.to_owned()).collect();
         self
     }
 
@@ -113,7 +124,7 @@ impl Launch {
         }
         let log = File::create(dir.path().join("log")).expect("a log file");
         let (port, metrics_port) = free_ports();
-        let child = command()
+        let child = command(&self.under)
             .args(["-f".as_ref(), dir.path().join("config.json").as_os_str()])
             .args([
                 "--port",
@@ -128,11 +139,14 @@ impl Launch {
             .stderr(log)
             .spawn()
             .expect("the binary starts");
+        // What runs under another program may be slow.
+        let patience = PATIENCE * if self.under.is_empty() { 1 } else { 10 };
         Gateway {
             child,
             dir,
             port,
             metrics_port,
+            patience,
         }
     }
 }
@@ -144,6 +158,7 @@ pub struct Gateway {
     dir: TempDir,
     port: u16,
     metrics_port: u16,
+    patience: Duration,
 }
 
 impl Gateway {
@@ -273,6 +288,7 @@ impl Gateway {
     }
 
     async fn becomes_ready(&mut self) -> bool {
+        let patience = self.patience;
         let probe = async {
             loop {
                 if !self.is_running() {
@@ -288,7 +304,8 @@ impl Gateway {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        within("the gateway to be ready", probe).await
+        let ready = tokio::time::timeout(patience, probe).await;
+        ready.expect("the gateway gets ready in time")
     }
 }
 
@@ -317,7 +334,7 @@ pub struct Ended {
 /// Runs the binary with `args` in `dir` until it ends by itself; panics, and kills it, if it does not.
 pub async fn run(dir: &Path, args: &[&str]) -> Ended {
     let mut output = tempfile::tempfile().expect("a file");
-    let mut child = command()
+    let mut child = command(&[])
         .current_dir(dir)
         .args(args)
         .stdin(Stdio::null())
@@ -356,9 +373,10 @@ async fn ends(child: &mut Child) -> ExitStatus {
 }
 
 /// The binary in an environment that holds nothing which could change its behaviour.
-fn command() -> Command {
-    let mut command = Command::new(binary());
-    command.env_clear().env("RUST_BACKTRACE", "1");
+fn command(under: &[String]) -> Command {
+    let mut words = under.iter().map(OsStr::new).chain([binary().as_os_str()]);
+    let mut command = Command::new(words.next().expect("the binary at least"));
+    command.args(words).env_clear().env("RUST_BACKTRACE", "1");
     command
 }
 
