@@ -61,7 +61,14 @@ pub(crate) const LAYERS: &[Layer] = &[
         owns: "HTTP/1.x answers as bytes: heads, framing, chunked bodies",
         inside: &[],
         outside: External::Only(&["bytes", "http", "httparse", "memchr", "thiserror"]),
-        testing: External::Only(&["http-body-util", "hyper", "hyper-util", "proptest", "tokio"]),
+        testing: External::Only(&[
+            "divan",
+            "http-body-util",
+            "hyper",
+            "hyper-util",
+            "proptest",
+            "tokio",
+        ]),
     },
     Layer {
         name: "onwards-limits",
