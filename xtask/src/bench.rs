@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: what a stone's work costs, beside what the record says it cost.
+//! `cargo xtask bench`: what a stone's work and a request end to end cost, beside what the record says they cost.
 //!
 //! Instructions gate, wall time informs: on shared cores the same run takes one time or three. Each shape of a stone's
 //! bench runs under callgrind twice, the second time with twice as many runs; the difference is the work without its
@@ -14,6 +14,7 @@ use crate::process::{capture, cargo, command, present};
 use crate::suite;
 use record::{Origin, Record, Row};
 
+mod e2e;
 mod record;
 mod times;
 
@@ -22,6 +23,7 @@ const STONES: &[(&str, &str)] = &[
     ("onwards-json", "scan"),
     ("onwards-sse", "frames"),
     ("onwards-usage", "tap"),
+    ("onwards-http1", "read"),
     ("onwards-strict", "clean"),
 ];
 
@@ -42,10 +44,10 @@ pub(crate) enum Mode {
     Record,
 }
 
-/// Measures every stone or one of them.
-pub(crate) fn run(root: &Path, stone: Option<&str>, mode: Mode) -> Result<()> {
-    let known = |name: &str| STONES.iter().any(|(stone, _)| *stone == name);
-    if let Some(name) = stone.filter(|name| !known(name)) {
+/// Measures every stone and the gateway end to end, or one of them.
+pub(crate) fn run(root: &Path, part: Option<&str>, mode: Mode) -> Result<()> {
+    let known = |name: &str| name == e2e::NAME || STONES.iter().any(|(stone, _)| *stone == name);
+    if let Some(name) = part.filter(|name| !known(name)) {
         bail!("{name} has no bench that can be counted");
     }
     if !present("valgrind", &["--version"]) {
@@ -57,42 +59,13 @@ pub(crate) fn run(root: &Path, stone: Option<&str>, mode: Mode) -> Result<()> {
         }
     }
     let mut problems = Vec::new();
-    for (package, bench) in STONES
-        .iter()
-        .filter(|(name, _)| stone.is_none_or(|stone| stone == *name))
-    {
-        let program = program(root, package, bench)?;
-        let mut rows = count(root, &program)?;
-        if mode != Mode::Check {
-            let times = times::read(&capture(command(root, &program).args([
-                "--bench",
-                "--max-time",
-                "0.5",
-            ]))?);
-            for row in &mut rows {
-                row.nanoseconds = times.get(&row.shape).map(|run| run / row.units as f64);
-            }
+    for (package, bench) in STONES {
+        if part.is_none_or(|part| part == *package) {
+            problems.extend(stone(root, package, bench, mode)?);
         }
-        let measured = Record {
-            origin: Origin::here(root, package)?,
-            rows,
-        };
-        let path = root.join("benches/record").join(format!("{package}.md"));
-        let kept = std::fs::read_to_string(&path)
-            .ok()
-            .map(|text| Record::read(&text))
-            .transpose();
-        let kept = kept.with_context(|| format!("reading {}", path.display()))?;
-        print!(
-            "{package}, beside the record\n{}",
-            measured.table(kept.as_ref())
-        );
-        if mode == Mode::Record {
-            std::fs::write(&path, measured.paper(package))
-                .with_context(|| format!("writing {}", path.display()))?;
-        } else {
-            problems.extend(compare(package, &measured, kept.as_ref()));
-        }
+    }
+    if part.is_none_or(|part| part == e2e::NAME) {
+        problems.extend(e2e::run(root, mode)?);
     }
     for problem in &problems {
         println!("bench: {problem}");
@@ -104,6 +77,42 @@ pub(crate) fn run(root: &Path, stone: Option<&str>, mode: Mode) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Measures a stone; what the record does not allow is in the result.
+fn stone(root: &Path, package: &str, bench: &str, mode: Mode) -> Result<Vec<String>> {
+    let program = program(root, package, bench)?;
+    let mut rows = count(root, &program)?;
+    if mode != Mode::Check {
+        let times = times::read(&capture(command(root, &program).args([
+            "--bench",
+            "--max-time",
+            "0.5",
+        ]))?);
+        for row in &mut rows {
+            row.nanoseconds = times.get(&row.shape).map(|run| run / row.units as f64);
+        }
+    }
+    let measured = Record {
+        origin: Origin::here(root, package)?,
+        rows,
+    };
+    let path = root.join("benches/record").join(format!("{package}.md"));
+    let kept = std::fs::read_to_string(&path)
+        .ok()
+        .map(|text| Record::read(&text))
+        .transpose();
+    let kept = kept.with_context(|| format!("reading {}", path.display()))?;
+    print!(
+        "{package}, beside the record\n{}",
+        measured.table(kept.as_ref())
+    );
+    if mode == Mode::Record {
+        std::fs::write(&path, measured.paper(package))
+            .with_context(|| format!("writing {}", path.display()))?;
+        return Ok(Vec::new());
+    }
+    Ok(compare(package, &measured, kept.as_ref()))
 }
 
 /// Builds the bench program of a package.

@@ -54,11 +54,11 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// Count instructions and time of a stone's work, and compare them with benches/record
+    /// Count instructions and time of a stone's work and of requests end to end, and compare them with benches/record
     Bench {
-        /// Only this package
-        stone: Option<String>,
-        /// Only count, and fail where a count is more than 3 % above the record
+        /// Only this package, or `e2e`: the release binary between clients and a provider on this machine
+        part: Option<String>,
+        /// Only count, and fail where a count is above the record: 3 % of a stone's, 2 % end to end
         #[arg(long, conflicts_with = "record")]
         check: bool,
         /// Write the record
@@ -95,7 +95,7 @@ fn main() -> Result<()> {
         Task::Lint => lint::run(&root),
         Task::Schema { check } => schema::run(&root, check),
         Task::Bench {
-            stone,
+            part,
             check,
             record,
         } => {
@@ -104,7 +104,7 @@ fn main() -> Result<()> {
                 (_, true) => bench::Mode::Record,
                 _ => bench::Mode::Show,
             };
-            bench::run(&root, stone.as_deref(), mode)
+            bench::run(&root, part.as_deref(), mode)
         }
         Task::Fuzz { target, seconds } => fuzz::run(&root, target.as_deref(), seconds),
         Task::Soak { seconds, seed } => soak::run(&root, seconds, seed),

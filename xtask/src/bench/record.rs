@@ -62,6 +62,39 @@ impl Origin {
         })
     }
 
+    /// The list that a paper begins with.
+    pub(super) fn lines(&self) -> String {
+        let Self {
+            commit,
+            date,
+            machine,
+            compiler,
+        } = self;
+        format!(
+            "- commit: {commit}\n- date: {date}\n- machine: {machine}\n- compiler: {compiler}\n\n"
+        )
+    }
+
+    /// Reads that list.
+    pub(super) fn read(text: &str) -> Result<Self> {
+        let entry = |name: &str| {
+            let found = text.lines().find_map(|line| {
+                line.strip_prefix("- ")?
+                    .strip_prefix(name)?
+                    .strip_prefix(": ")
+            });
+            found
+                .map(str::to_owned)
+                .with_context(|| format!("no line `- {name}: …`"))
+        };
+        Ok(Self {
+            commit: entry("commit")?,
+            date: entry("date")?,
+            machine: entry("machine")?,
+            compiler: entry("compiler")?,
+        })
+    }
+
     /// Whether the instructions of both can be compared: libraries choose their code by the processor.
     pub(super) fn comparable(&self, other: &Self) -> bool {
         (&self.machine, &self.compiler) == (&other.machine, &other.compiler)
@@ -94,19 +127,10 @@ impl Row {
 impl Record {
     /// The paper to keep.
     pub(super) fn paper(&self, package: &str) -> String {
-        let Origin {
-            commit,
-            date,
-            machine,
-            compiler,
-        } = &self.origin;
         let head = format!(
             "# {package}\n\nWritten by `cargo xtask bench {package} --record`; without the flag the same command repeats it. Instructions\nby callgrind, time by divan (the best sample, on cores shared with other work: it informs).\n\n"
         );
-        let origin = format!(
-            "- commit: {commit}\n- date: {date}\n- machine: {machine}\n- compiler: {compiler}\n\n"
-        );
-        head + &origin + &self.table(None)
+        head + &self.origin.lines() + &self.table(None)
     }
 
     /// The figures as a table; beside another record, with the difference of the instructions.
@@ -153,27 +177,11 @@ impl Record {
 
     /// Reads a kept paper.
     pub(super) fn read(text: &str) -> Result<Self> {
-        let entry = |name: &str| {
-            let found = text.lines().find_map(|line| {
-                line.strip_prefix("- ")?
-                    .strip_prefix(name)?
-                    .strip_prefix(": ")
-            });
-            found
-                .map(str::to_owned)
-                .with_context(|| format!("no line `- {name}: …`"))
-        };
-        let origin = Origin {
-            commit: entry("commit")?,
-            date: entry("date")?,
-            machine: entry("machine")?,
-            compiler: entry("compiler")?,
-        };
         let rows = text.lines().filter(|line| line.starts_with("| ")).skip(1);
         let rows = rows
             .map(|line| row(line).with_context(|| format!("a row that cannot be read: {line}")));
         Ok(Self {
-            origin,
+            origin: Origin::read(text)?,
             rows: rows.collect::<Result<_>>()?,
         })
     }
