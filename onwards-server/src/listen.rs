@@ -321,10 +321,11 @@ async fn connection<S, B>(
     let service = service_fn(move |request| {
         let running = counted.begin();
         let answer = service.call(request);
-        async move {
+        // Boxed: hyper keeps room for it as long as the connection lasts, and it is gone when the answer begins.
+        Box::pin(async move {
             let answer = answer.await?;
             Ok::<_, Infallible>(answer.map(|body| Answer::new(body, running)))
-        }
+        })
     });
     let stream = Noted::new(TokioIo::new(stream), Arc::clone(&traffic));
     let mut serving = pin!(builder.serve_connection(stream, service));
