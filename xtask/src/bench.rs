@@ -81,6 +81,20 @@ pub(crate) fn run(root: &Path, part: Option<&str>, mode: Mode) -> Result<()> {
 
 /// Measures a stone; what the record does not allow is in the result.
 fn stone(root: &Path, package: &str, bench: &str, mode: Mode) -> Result<Vec<String>> {
+    let path = root.join("benches/record").join(format!("{package}.md"));
+    let kept = std::fs::read_to_string(&path)
+        .ok()
+        .map(|text| Record::read(&text))
+        .transpose();
+    let kept = kept.with_context(|| format!("reading {}", path.display()))?;
+    let origin = Origin::here(root, package)?;
+    if mode == Mode::Check
+        && let Some(kept) = &kept
+        && !origin.comparable(&kept.origin)
+    {
+        println!("{}", elsewhere(package, &kept.origin));
+        return Ok(Vec::new());
+    }
     let program = program(root, package, bench)?;
     let mut rows = count(root, &program)?;
     if mode != Mode::Check {
@@ -93,16 +107,7 @@ fn stone(root: &Path, package: &str, bench: &str, mode: Mode) -> Result<Vec<Stri
             row.nanoseconds = times.get(&row.shape).map(|run| run / row.units as f64);
         }
     }
-    let measured = Record {
-        origin: Origin::here(root, package)?,
-        rows,
-    };
-    let path = root.join("benches/record").join(format!("{package}.md"));
-    let kept = std::fs::read_to_string(&path)
-        .ok()
-        .map(|text| Record::read(&text))
-        .transpose();
-    let kept = kept.with_context(|| format!("reading {}", path.display()))?;
+    let measured = Record { origin, rows };
     print!(
         "{package}, beside the record\n{}",
         measured.table(kept.as_ref())
@@ -113,6 +118,14 @@ fn stone(root: &Path, package: &str, bench: &str, mode: Mode) -> Result<Vec<Stri
         return Ok(Vec::new());
     }
     Ok(compare(package, &measured, kept.as_ref()))
+}
+
+/// What is said where the record cannot be held against anything.
+fn elsewhere(of: &str, origin: &Origin) -> String {
+    format!(
+        "bench: {of}: the record is of another processor or compiler, so it does not gate: {}",
+        origin.machine
+    )
 }
 
 /// Builds the bench program of a package.
@@ -180,10 +193,7 @@ fn compare(package: &str, measured: &Record, kept: Option<&Record>) -> Vec<Strin
         )];
     };
     if !measured.origin.comparable(&kept.origin) {
-        println!(
-            "bench: {package}: the record is of another processor or compiler, so it does not gate: {}",
-            kept.origin.machine
-        );
+        println!("{}", elsewhere(package, &kept.origin));
         return Vec::new();
     }
     let known: HashMap<_, _> = kept

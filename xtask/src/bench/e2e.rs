@@ -211,10 +211,7 @@ fn above(measured: &Figures, kept: Option<&Figures>) -> Vec<String> {
         )];
     };
     if !measured.origin.comparable(&kept.origin) {
-        println!(
-            "bench: {NAME}: the record is of another processor or compiler, so it does not gate: {}",
-            kept.origin.machine
-        );
+        println!("{}", super::elsewhere(NAME, &kept.origin));
         return Vec::new();
     }
     let mut problems = Vec::new();
