@@ -21,6 +21,7 @@ fn main() {
 const SHAPES: &[Shape] = &[
     text("request_500_bytes", || work(request(), members)),
     text("prompt_200k_lines", || work(english(), members)),
+    text("prompt_200k_code", || work(code(), members)),
     text("prompt_200k_unbroken", || work(unbroken(), members)),
     text("prompt_200k_mixed_scripts", || work(mixed(), members)),
     text("embeddings_64_by_1536", || work(embeddings(), members)),
@@ -64,6 +65,13 @@ fn prompt(prose: &str, len: usize) -> String {
     format!(
         r#"{{"model":"fast","temperature":0.7,"messages":[{{"role":"user","content":"{content}"}}],"stream":true}}"#
     )
+}
+
+/// Source text in a prompt: an escape every few bytes.
+fn code() -> String {
+    let part = r#"fn f(x: \u0026str) -> u32 {\n\tlet y = x.parse::<u32>().expect(\"no number\");\n\tif y > 1 { return y; }\n}\n\nC:\\temp\\a "#;
+    let content = part.repeat(200_000 / part.len());
+    format!(r#"{{"model":"fast","messages":[{{"role":"user","content":"{content}"}}]}}"#)
 }
 
 fn english() -> String {
