@@ -24,7 +24,7 @@
 //!
 //! # Invariants
 //! - Every cut of the input gives the same answer, or the same error.
-//! - A [`Recall`] reads what [`head`] reads, and keeps no more than a few heads of bounded size.
+//! - A [`Recall`] reads what [`head()`] reads, and keeps no more than a few heads of bounded size.
 //! - Nothing else is kept: a [`Body`] is a few words, payload is borrowed from what was handed in.
 //! - Heads, chunk lines and trailers are bounded; a longer one is an error.
 

@@ -20,7 +20,7 @@ pub(crate) const LANES: usize = 256;
 pub(crate) struct Lanes {
     /// The client of that number has got what was written last.
     pub(crate) got: Vec<Notify>,
-    /// Instructions are counted: what is long is written in [pieces](crate::pieces).
+    /// Instructions are counted: what is long is written in [`pieces`].
     pub(crate) counted: bool,
     /// Answers that were sent.
     answers: Cell<u64>,
