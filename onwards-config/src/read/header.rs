@@ -52,6 +52,20 @@ const TAKEN: &[&str] = &[
     "x-session-id",
 ];
 
+/// Headers of requests that say how a message is to be read, or that the gateway writes by rules of its own.
+const SPEAKING: &[&str] = &[
+    "accept-encoding",
+    "baggage",
+    "content-encoding",
+    "content-type",
+    "expect",
+    "model-override",
+    "traceparent",
+    "tracestate",
+    "x-forwarded-proto",
+    "x-request-id",
+];
+
 /// A header the configuration may set. Those of [`FRAMING`] are not among them: setting one would break the
 /// message.
 pub(super) fn header_name(node: &Node<'_>, text: &str) -> Option<HeaderName> {
@@ -64,6 +78,19 @@ pub(super) fn header_name(node: &Node<'_>, text: &str) -> Option<HeaderName> {
         Ok(name) => Some(name),
         Err(_) => node.wrong_unseen(found, "a header name (letters, digits and !#$%&'*+-.^_`|~)"),
     }
+}
+
+/// The header that carries a provider's key: none that says something else to a provider, or that the gateway itself writes.
+pub(super) fn auth_header(node: &Node<'_>) -> Option<HeaderName> {
+    let text = node.str("a header name")?;
+    let name = header_name(node, text)?;
+    if SPEAKING.contains(&name.as_str()) {
+        return node.wrong_unseen(
+            crate::json::quoted(text),
+            "a header without a meaning of its own",
+        );
+    }
+    Some(name)
 }
 
 /// A header whose presence marks a request, so one that no request has for another reason.

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use http::{HeaderName, HeaderValue};
 
-use super::header::header_name;
+use super::header::{auth_header, header_name};
 use super::{concurrency_limit, keys, labels, list, map, milliseconds, rate_limit, read, seconds};
 use crate::endpoint::{self, Endpoint};
 use crate::gateway::Strategy;
@@ -114,9 +114,7 @@ fn upstream(m: &mut Members<'_>, expected: &'static str) -> Upstream {
         onwards_key: read(m, "onwards_key", |node| node.secret("the provider's key"))
             .map(|given| given.secret),
         onwards_model: read(m, "onwards_model", Node::string),
-        upstream_auth_header_name: read(m, "upstream_auth_header_name", |node| {
-            header_name(node, node.str("a header name")?)
-        }),
+        upstream_auth_header_name: read(m, "upstream_auth_header_name", auth_header),
         upstream_auth_header_prefix: read(m, "upstream_auth_header_prefix", prefix),
         propagate_trace_context: read(m, "propagate_trace_context", Node::bool),
         reasoning_translation: read(m, "reasoning_translation", super::reasoning::translation),

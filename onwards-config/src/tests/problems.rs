@@ -369,6 +369,12 @@ fn headers() {
         "#]],
     );
     check_target(
+        r#"{ "url": "http://h", "upstream_auth_header_name": "X-Forwarded-Proto", "onwards_key": "a" }"#,
+        expect![[r#"
+            targets.m.upstream_auth_header_name (line 1, column 71): found "X-Forwarded-Proto"; expected a header without a meaning of its own
+        "#]],
+    );
+    check_target(
         r#"{ "url": "http://h", "upstream_auth_header_name": "Host", "onwards_key": "a\u007f" }"#,
         expect![[r#"
             targets.m.upstream_auth_header_name (line 1, column 71): found "Host"; expected a header that does not frame the message or belong to the connection
