@@ -1,4 +1,4 @@
-//! Identifiers that nobody can guess or meet twice.
+//! Random identifiers. They tell requests apart and are no secrets: their source is not a cryptographic one.
 
 use http::HeaderValue;
 

@@ -206,18 +206,24 @@ fn compare(package: &str, measured: &Record, kept: Option<&Record>) -> Vec<Strin
         let Some(now) = row.instructions else {
             continue;
         };
-        match known.get(&row.shape).copied().flatten() {
-            None => problems.push(format!("{package} {}: not in the record", row.shape)),
-            Some(then) if now > then * (1.0 + TOLERANCE) => problems.push(format!(
-                "{package} {}: {now:.1} instructions per {}, {:+.1} % of {then:.1}",
-                row.shape,
-                row.unit,
-                (now / then - 1.0) * 100.0
-            )),
-            Some(_) => {}
-        }
+        let then = known.get(&row.shape).copied().flatten();
+        let what = format!("{package} {}", row.shape);
+        problems.extend(over(&what, &row.unit, now, then, TOLERANCE));
     }
     problems
+}
+
+/// What the record has against a count, if anything.
+fn over(what: &str, unit: &str, now: f64, then: Option<f64>, tolerance: f64) -> Option<String> {
+    let Some(then) = then else {
+        return Some(format!("{what}: not in the record"));
+    };
+    (now > then * (1.0 + tolerance)).then(|| {
+        format!(
+            "{what}: {now:.1} instructions per {unit}, {:+.1} % of {then:.1}",
+            (now / then - 1.0) * 100.0
+        )
+    })
 }
 
 #[cfg(test)]

@@ -219,16 +219,9 @@ fn above(measured: &Figures, kept: Option<&Figures>) -> Vec<String> {
         let Some(now) = row.instructions else {
             continue;
         };
-        match kept.row(&row.scenario).and_then(|then| then.instructions) {
-            None => problems.push(format!("{NAME} {}: not in the record", row.scenario)),
-            Some(then) if now > then * (1.0 + TOLERANCE) => problems.push(format!(
-                "{NAME} {}: {now:.0} instructions per {}, {:+.1} % of {then:.0}",
-                row.scenario,
-                row.unit,
-                (now / then - 1.0) * 100.0
-            )),
-            Some(_) => {}
-        }
+        let then = kept.row(&row.scenario).and_then(|then| then.instructions);
+        let what = format!("{NAME} {}", row.scenario);
+        problems.extend(super::over(&what, &row.unit, now, then, TOLERANCE));
     }
     problems
 }
