@@ -1,0 +1,1 @@
+//! Anthropic Messages, spoken by clients and by Anthropic (spec providers 3.3, 4.2).

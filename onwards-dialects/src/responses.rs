@@ -1,0 +1,1 @@
+//! OpenAI Responses, spoken by clients (spec providers 4.4).
