@@ -17,6 +17,7 @@ pub mod answer;
 mod bedrock;
 mod chat;
 mod conversation;
+mod data_uri;
 pub mod failure;
 pub mod fidelity;
 mod gemini;

@@ -46,6 +46,16 @@ impl<'a> Str<'a> {
         }
     }
 
+    /// What it means, for as long as the text lives that it was read from; `None` if it had to be decoded for that, or was made here.
+    #[must_use]
+    pub fn borrowed(&self) -> Option<&'a str> {
+        match &self.0 {
+            Ok(Form::Written(text)) if !text.is_escaped() => Some(text.raw()),
+            Ok(Form::Plain(text)) => Some(text),
+            _ => None,
+        }
+    }
+
     /// True for the string of no characters.
     #[must_use]
     pub fn is_empty(&self) -> bool {
