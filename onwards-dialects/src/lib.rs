@@ -21,11 +21,14 @@ mod data_uri;
 pub mod failure;
 pub mod fidelity;
 mod gemini;
+mod media;
 mod messages;
 pub mod options;
 mod read;
 pub mod request;
 mod responses;
+#[cfg(test)]
+mod testing;
 pub mod text;
 mod write;
 

@@ -98,6 +98,25 @@ impl<'a> Str<'a> {
         }
     }
 
+    /// Appends what stands between the quotes of its JSON text. Pieces put together this way make the JSON text of the whole.
+    pub fn escape_into(&self, out: &mut String) {
+        match &self.0 {
+            Ok(Form::Written(text)) => out.push_str(text.raw()),
+            Ok(Form::Plain(text)) => escape_into(text, out),
+            Err(text) => escape_into(text, out),
+        }
+    }
+
+    /// The text itself, where it is borrowed and no escape stands in it.
+    #[must_use]
+    pub fn borrowed(&self) -> Option<&'a str> {
+        match &self.0 {
+            Ok(Form::Written(text)) => (!text.is_escaped()).then(|| text.raw()),
+            Ok(Form::Plain(text)) => Some(text),
+            Err(_) => None,
+        }
+    }
+
     /// The same string, borrowed from nothing.
     #[must_use]
     pub fn into_owned(self) -> Str<'static> {
@@ -107,6 +126,13 @@ impl<'a> Str<'a> {
             Err(text) => text,
         }))
     }
+}
+
+fn escape_into(text: &str, out: &mut String) {
+    let quote = out.len();
+    onwards_json::quote_into(text, out);
+    out.pop();
+    out.remove(quote);
 }
 
 impl<'a> From<Text<'a>> for Str<'a> {
@@ -196,6 +222,13 @@ mod tests {
         assert_eq!(out, text);
         assert_eq!(string.decoded(), "a\u{2028}\n\"b");
         assert_eq!(string, Str::owned("a\u{2028}\n\"b"));
+        let mut inside = String::from("\"x");
+        string.escape_into(&mut inside);
+        Str::plain("\t").escape_into(&mut inside);
+        Str::owned("é").escape_into(&mut inside);
+        assert_eq!(inside, r#""xa\u2028\n\"b\té"#);
+        assert_eq!(string.borrowed(), None);
+        assert_eq!(Str::plain("a").borrowed(), Some("a"));
         assert!(!string.is_blank());
         assert!(
             value(r#"" \t""#)

@@ -1,0 +1,98 @@
+//! What tests of several dialects share: captures of servers, taken apart, and events, written down.
+
+use std::fmt::Write as _;
+
+/// The body of a captured HTTP response, without head and chunk sizes. A capture that was cut gives what had come.
+pub(crate) fn body(capture: &[u8]) -> Vec<u8> {
+    let head = find(capture, b"\r\n\r\n").unwrap();
+    let text = String::from_utf8_lossy(&capture[..head]).to_ascii_lowercase();
+    let mut rest = &capture[head + 4..];
+    if !text.contains("transfer-encoding: chunked") {
+        return rest.to_vec();
+    }
+    let mut out = Vec::new();
+    while let Some(end) = find(rest, b"\r\n") {
+        let size = std::str::from_utf8(&rest[..end]).unwrap();
+        let size = usize::from_str_radix(size, 16).unwrap();
+        let from = end + 2;
+        let to = (from + size).min(rest.len());
+        out.extend_from_slice(&rest[from..to]);
+        if size == 0 {
+            break;
+        }
+        rest = rest.get(to + 2..).unwrap_or_default();
+    }
+    out
+}
+
+/// The events of a server-sent stream: (`event`, `data`).
+pub(crate) fn events(stream: &str) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let (mut event, mut data) = (String::new(), Vec::new());
+    for line in stream.lines().chain([""]) {
+        if let Some(name) = line.strip_prefix("event: ") {
+            event = name.to_owned();
+        } else if let Some(text) = line.strip_prefix("data: ") {
+            data.push(text);
+        } else if line.is_empty() && !data.is_empty() {
+            all.push((std::mem::take(&mut event), data.join("\n")));
+            data.clear();
+        }
+    }
+    all
+}
+
+/// The frames of an AWS event stream: (`:event-type` or `:exception-type`, payload). Check sums are not looked at.
+pub(crate) fn frames(mut stream: &[u8]) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    while let Some(prelude) = stream.get(..12) {
+        let total = number(&prelude[..4]);
+        let headers = number(&prelude[4..8]);
+        let Some(frame) = stream.get(..total) else {
+            break;
+        };
+        let payload = &frame[12 + headers..total - 4];
+        let payload = String::from_utf8(payload.to_vec()).unwrap();
+        all.push((kind(&frame[12..12 + headers]), payload));
+        stream = &stream[total..];
+    }
+    all
+}
+
+fn kind(mut headers: &[u8]) -> String {
+    let mut kind = String::new();
+    while let Some((&length, rest)) = headers.split_first() {
+        let (name, rest) = rest.split_at(usize::from(length));
+        let (size, rest) = rest[1..].split_at(2);
+        let (value, rest) = rest.split_at(number(size));
+        if name == b":event-type" || name == b":exception-type" {
+            kind = String::from_utf8(value.to_vec()).unwrap();
+        }
+        headers = rest;
+    }
+    kind
+}
+
+fn number(bytes: &[u8]) -> usize {
+    bytes
+        .iter()
+        .fold(0, |number, byte| number << 8 | usize::from(*byte))
+}
+
+fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    bytes.windows(what.len()).position(|window| window == what)
+}
+
+/// JSON in lines, for the eye.
+pub(crate) fn pretty(json: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(json).unwrap();
+    serde_json::to_string_pretty(&value).unwrap()
+}
+
+/// A value of each line, as `Debug` says it.
+pub(crate) fn lines<T: std::fmt::Debug>(values: &[T]) -> String {
+    values.iter().fold(String::new(), |mut out, value| {
+        writeln!(out, "{value:?}").unwrap();
+        out
+    })
+}
