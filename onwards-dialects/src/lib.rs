@@ -21,7 +21,6 @@ mod data_uri;
 pub mod failure;
 pub mod fidelity;
 mod gemini;
-mod media;
 mod messages;
 pub mod options;
 mod read;

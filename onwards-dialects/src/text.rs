@@ -107,16 +107,6 @@ impl<'a> Str<'a> {
         }
     }
 
-    /// The text itself, where it is borrowed and no escape stands in it.
-    #[must_use]
-    pub fn borrowed(&self) -> Option<&'a str> {
-        match &self.0 {
-            Ok(Form::Written(text)) => (!text.is_escaped()).then(|| text.raw()),
-            Ok(Form::Plain(text)) => Some(text),
-            Err(_) => None,
-        }
-    }
-
     /// The same string, borrowed from nothing.
     #[must_use]
     pub fn into_owned(self) -> Str<'static> {
