@@ -2,6 +2,7 @@
 //! have (spec providers 3.0.1).
 
 use crate::Family;
+use crate::failure::Rejected;
 use crate::fidelity::Report;
 use crate::text::{Json, Str};
 
@@ -38,6 +39,9 @@ pub struct Request<'a> {
     pub unknown: Vec<(Str<'a>, Json<'a>)>,
     /// What the reader of the client's protocol could not keep.
     pub report: Report,
+    /// The request asks for something that only a provider of the client's own dialect has (a tool that the provider runs, content
+    /// that it keeps): what to answer instead of translating it.
+    pub native_only: Option<Rejected>,
 }
 
 /// A parameter that is passed on or dropped as it is.
