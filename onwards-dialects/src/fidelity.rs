@@ -94,7 +94,7 @@ impl Report {
         self.notes().find(|note| note.change.is_loss())
     }
 
-    /// The losses for a header: `seed,temperature(clamped),reasoning(signature_missing)`, cut off at a whole name after `limit`
+    /// The losses for a header, in the words of spec providers 3.0: `seed,temperature(clamped),reasoning(signature_missing)`, cut off at a whole name after `limit`
     /// bytes. Characters that a header cannot have become `?`.
     #[must_use]
     pub fn losses(&self, limit: usize) -> String {
@@ -105,7 +105,7 @@ impl Report {
                 out.push_str(&visible(note.name));
                 if let Some(why) = note
                     .why
-                    .or((note.change != Change::Dropped).then(|| note.change.word()))
+                    .or((note.change == Change::Clamped).then(|| note.change.word()))
                 {
                     out.push('(');
                     out.push_str(why);
@@ -176,14 +176,15 @@ mod tests {
         report.dropped("seed");
         report.because("reasoning", Change::Changed, "signature_missing");
         report.note("max_tokens", Change::Added);
+        report.note("tool_arguments", Change::Changed);
         report.dropped("naïve\n");
         assert_eq!(
             report.losses(1024),
-            "na?ve?,reasoning(signature_missing),seed,temperature(clamped)"
+            "na?ve?,reasoning(signature_missing),seed,temperature(clamped),tool_arguments"
         );
         assert_eq!(
             report.whole(1024),
-            "added=max_tokens,dropped=na?ve?,changed=reasoning(signature_missing),dropped=seed,clamped=temperature"
+            "added=max_tokens,dropped=na?ve?,changed=reasoning(signature_missing),dropped=seed,clamped=temperature,changed=tool_arguments"
         );
         assert_eq!(report.losses(10), "na?ve?");
         assert_eq!(report.first_loss().map(|note| note.name), Some("naïve\n"));

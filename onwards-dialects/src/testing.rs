@@ -1,6 +1,12 @@
-//! What tests of several dialects share: captures of servers, taken apart, and events, written down.
+//! What tests of several dialects share: captures of servers, taken apart, events, written down, and settings.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+use crate::options::{
+    BedrockApi, Expose, ImageUrls, Kept, MaxTokensField, MidSystem, Options, Picture,
+    ReasoningStyle, SchemaMode, Settings, StructuredOutput,
+};
 
 /// The body of a captured HTTP response, without head and chunk sizes. A capture that was cut gives what had come.
 pub(crate) fn body(capture: &[u8]) -> Vec<u8> {
@@ -95,4 +101,42 @@ pub(crate) fn lines<T: std::fmt::Debug>(values: &[T]) -> String {
         writeln!(out, "{value:?}").unwrap();
         out
     })
+}
+
+/// The settings of a provider that has none of its own.
+pub(crate) fn options() -> Options {
+    Options {
+        default_max_tokens: None,
+        max_tokens_field: MaxTokensField::Auto { new: true },
+        structured_output: StructuredOutput::Native,
+        schema_mode: SchemaMode::OpenApi,
+        strict_tools: false,
+        reasoning_style: ReasoningStyle::Budget,
+        reasoning_budgets: BTreeMap::new(),
+        expose_reasoning: Expose::Full,
+        mid_system: MidSystem::Hoist,
+        image_urls: ImageUrls::Fetch,
+        stream_options: true,
+        reject_losses: false,
+        bedrock_api: BedrockApi::Converse,
+        betas: Vec::new(),
+    }
+}
+
+/// Pictures that were not fetched.
+pub(crate) static NO_PICTURES: BTreeMap<String, Picture> = BTreeMap::new();
+
+/// A memory of nothing.
+pub(crate) fn nothing(_: &str) -> Option<Kept> {
+    None
+}
+
+/// What a writer is told of a provider with these options.
+pub(crate) fn settings(options: &Options) -> Settings<'_> {
+    Settings {
+        model: "the-model",
+        options,
+        pictures: &NO_PICTURES,
+        recall: &nothing,
+    }
 }
