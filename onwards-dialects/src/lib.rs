@@ -18,6 +18,7 @@ mod bedrock;
 mod chat;
 mod conversation;
 mod data_uri;
+mod dispatch;
 pub mod failure;
 pub mod fidelity;
 mod gemini;
