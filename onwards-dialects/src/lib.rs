@@ -35,6 +35,7 @@ mod write;
 pub use answer::{Answer, Event};
 pub use failure::{Failure, Rejected, Unreadable};
 pub use fidelity::Report;
+pub use gemini::array::{ArrayError, Splitter as ArraySplitter};
 pub use options::{Context, Memory, Options, Settings, Written};
 pub use request::Request;
 
