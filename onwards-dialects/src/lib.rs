@@ -18,7 +18,6 @@ mod bedrock;
 mod chat;
 mod conversation;
 mod data_uri;
-mod dispatch;
 pub mod failure;
 pub mod fidelity;
 mod gemini;
@@ -35,7 +34,6 @@ mod write;
 pub use answer::{Answer, Event};
 pub use failure::{Failure, Rejected, Unreadable};
 pub use fidelity::Report;
-pub use gemini::array::{ArrayError, Splitter as ArraySplitter};
 pub use options::{Context, Memory, Options, Settings, Written};
 pub use request::Request;
 

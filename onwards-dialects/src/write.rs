@@ -78,6 +78,17 @@ impl Obj<'_> {
         self.key(name).push_str(json);
     }
 
+    /// Members that are JSON text already: the inside of an object.
+    pub(crate) fn more(&mut self, inside: &str) {
+        if inside.is_empty() {
+            return;
+        }
+        if !std::mem::replace(&mut self.first, false) {
+            self.out.push(',');
+        }
+        self.out.push_str(inside);
+    }
+
     /// A string member.
     pub(crate) fn str(&mut self, name: &str, value: &Str<'_>) {
         value.quote_into(self.key(name));
@@ -145,11 +156,12 @@ mod tests {
                 l.raw("1");
                 l.object(|o| o.null("z"));
             });
-            o.object("e", |_| ());
+            o.object("e", |o| o.more(""));
+            o.more(r#""i":1,"j":2"#);
         });
         assert_eq!(
             out,
-            r#"{"a":"x\"y","n":18446744073709551615,"l":[1,{"z":null}],"e":{}}"#
+            r#"{"a":"x\"y","n":18446744073709551615,"l":[1,{"z":null}],"e":{},"i":1,"j":2}"#
         );
         let mut zero = String::new();
         push_u64(0, &mut zero);
