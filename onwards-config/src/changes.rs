@@ -230,7 +230,11 @@ fn settings(changes: &mut Changes, old: &Gateway, new: &Gateway) {
         batch_inflight_enforce as "batch_inflight_enforce",
         max_inflight_requests as "max_inflight_requests",
         rate_limit_headers as "rate_limit_headers",
-        shared_state as "shared_state" by same_store;
+        shared_state as "shared_state" by same_store,
+        ingress as "ingress",
+        image_fetch as "image_fetch",
+        reasoning_state as "reasoning_state",
+        dry_run_key as "dry_run_key" by same_secrets;
         auth, targets
     });
     for name in differing {

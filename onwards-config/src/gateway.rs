@@ -12,6 +12,15 @@ use schemars::JsonSchema;
 use crate::endpoint::Endpoint;
 use crate::secret::Secret;
 
+mod dialect;
+mod protocols;
+
+pub use dialect::{
+    ApiStyle, Aws, BedrockApi, Dialect, ExposeReasoning, ImageUrls, MaxTokensField, MidSystem,
+    OnUnsupported, ProviderKind, ReasoningStyle, SchemaMode, StructuredOutput,
+};
+pub use protocols::{ImageFetch, Ingress, ReasoningState, SameDialect};
+
 /// The whole gateway.
 #[derive(Debug, Clone)]
 pub struct Gateway {
@@ -36,6 +45,14 @@ pub struct Gateway {
     pub rate_limit_headers: bool,
     /// The store that counts are shared in; `None`: each gateway counts for itself.
     pub shared_state: Option<SharedState>,
+    /// Protocols that clients may speak.
+    pub ingress: Ingress,
+    /// How pictures are fetched.
+    pub image_fetch: ImageFetch,
+    /// What is remembered of thoughts.
+    pub reasoning_state: ReasoningState,
+    /// The token that opens `POST /v1/dry-run`; `None`: nothing does.
+    pub dry_run_key: Option<Secret>,
     /// Callers' keys.
     pub auth: Auth,
     /// Alias to target.
@@ -215,6 +232,8 @@ pub struct Fallback {
     /// A rejected prompt leads to the next provider with another upstream model; `false`: the rejection is
     /// final, whatever its status.
     pub on_rejected_prompt: bool,
+    /// A request that cannot be put in a provider's dialect leads to the next one.
+    pub on_translation_error: bool,
     /// Wait for the first token of a stream. `None`: [`Gateway::first_token_timeout`]; zero: no deadline.
     pub first_token_timeout: Option<Duration>,
     /// Attempts in all; `None`: as many as there are providers.
@@ -349,10 +368,29 @@ pub struct Affinity {
 pub struct Provider {
     /// Where the file defines it, for example `targets.gpt-4.providers[0]`.
     pub path: String,
-    /// Label for metrics and logs, unique in the pool: 1–64 of `A–Z a–z 0–9 _ . -`.
+    /// Label for metrics and logs: 1–64 of `A–Z a–z 0–9 _ . -`. Unique in the pool, but for several models of one shared
+    /// provider.
     pub name: Option<String>,
     /// Where it listens.
     pub endpoint: Endpoint,
+    /// Which API it speaks; `None`: whatever it is, it gets and gives bytes as they are.
+    pub kind: Option<ProviderKind>,
+    /// How it is spoken to; without a kind of no meaning.
+    pub dialect: Dialect,
+    /// Replaces the path of every request, `{model}` in it the model's name: begins with `/`, perhaps with a query, without
+    /// dot segments. `None`: the kind's own path, or without a kind the client's.
+    pub request_path: Option<String>,
+    /// The same for requests that ask for a stream; falls back to `request_path`.
+    pub stream_path: Option<String>,
+    /// Set on every request, replacing headers of the same name, marked sensitive. None of them frames the message, carries
+    /// the key or is written by rules of its own.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// A JSON object as text, merged into every body last. Never without a kind.
+    pub extra_body: Option<String>,
+    /// Nothing is translated although the kind is known.
+    pub passthrough: bool,
+    /// Signs its requests instead of a key; only for Bedrock.
+    pub aws: Option<Aws>,
     /// Its key, part of the provider's identity; what is sent is `auth_value`.
     pub key: Option<Secret>,
     /// Model name it is sent; `None`: the caller's.

@@ -57,9 +57,12 @@ mod schema;
 pub use changes::{Change, Changes, Kind, Part, compare};
 pub use endpoint::{Endpoint, HttpEndpoint, Scheme};
 pub use gateway::{
-    Access, Action, Affinity, Aimd, Auth, Backoff, Fallback, Gateway, HttpPool, Jitter,
-    KeyDefinition, Pool, Provider, Proxy, RateLimit, ReasoningSurface, ReasoningTranslation,
-    ReasoningWrite, RoutingRule, SharedState, StatusPattern, Strategy, Target, WhenAway,
+    Access, Action, Affinity, Aimd, ApiStyle, Auth, Aws, Backoff, BedrockApi, Dialect,
+    ExposeReasoning, Fallback, Gateway, HttpPool, ImageFetch, ImageUrls, Ingress, Jitter,
+    KeyDefinition, MaxTokensField, MidSystem, OnUnsupported, Pool, Provider, ProviderKind, Proxy,
+    RateLimit, ReasoningState, ReasoningStyle, ReasoningSurface, ReasoningTranslation,
+    ReasoningWrite, RoutingRule, SameDialect, SchemaMode, SharedState, StatusPattern, Strategy,
+    StructuredOutput, Target, WhenAway,
 };
 pub use problem::{Position, Problem, Problems, Severity};
 pub use redact::redacted;

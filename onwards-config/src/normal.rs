@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::gateway::{
-    Action, Auth, Gateway, HttpPool, KeyDefinition, Proxy, SharedState, Target, WhenAway,
+    Action, Auth, Gateway, HttpPool, ImageFetch, Ingress, KeyDefinition, Proxy, ReasoningState,
+    SharedState, Target, WhenAway,
 };
 use crate::node::Reading;
 use crate::path::Path;
@@ -85,6 +86,10 @@ pub(crate) fn gateway(config: spec::Config, reading: &Reading<'_>) -> Gateway {
         max_inflight_requests: config.max_inflight_requests,
         rate_limit_headers: config.rate_limit_headers.unwrap_or(true),
         shared_state: config.shared_state.map(shared_state),
+        ingress: Ingress::default(),
+        image_fetch: ImageFetch::default(),
+        reasoning_state: ReasoningState::default(),
+        dry_run_key: None,
         auth: Auth {
             key_definitions: key_definitions(auth.key_definitions.unwrap_or_default()),
             global_keys,

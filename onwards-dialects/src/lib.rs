@@ -18,6 +18,7 @@ mod bedrock;
 mod chat;
 mod conversation;
 mod data_uri;
+mod dispatch;
 pub mod failure;
 pub mod fidelity;
 mod gemini;
@@ -34,6 +35,7 @@ mod write;
 pub use answer::{Answer, Event};
 pub use failure::{Failure, Rejected, Unreadable};
 pub use fidelity::Report;
+pub use gemini::array::{ArrayError, Splitter as ArraySplitter};
 pub use options::{Context, Memory, Options, Settings, Written};
 pub use request::Request;
 

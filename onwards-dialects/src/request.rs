@@ -1,14 +1,16 @@
 //! The canonical request: what a client of any protocol asks for, in the words of Chat Completions and a few that only others
 //! have (spec providers 3.0.1).
 
-use crate::Family;
 use crate::failure::Rejected;
 use crate::fidelity::Report;
 use crate::text::{Json, Str};
+use crate::{Family, Protocol};
 
 /// A request, borrowed from the body it was read from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request<'a> {
+    /// What the client speaks, where its own members may come back to a provider that speaks the same. Without one they are not sent.
+    pub protocol: Option<Protocol>,
     /// The turns in the order given. System and developer messages stand where the client put them; a client protocol with a
     /// system field puts them first. Tool results are messages of their own, before the rest of the turn they came in.
     pub messages: Vec<Message<'a>>,

@@ -14,6 +14,10 @@
 //! accepting pauses for a moment instead of spinning. TLS is agreed on in the connection's own task and within the same
 //! header timeout, so a client that dawdles over it delays nobody.
 //!
+//! # A client that leaves
+//! The protocol notices as long as it reads. It does not while bytes of a next request wait, a pipelined one or a stray line end:
+//! then the socket is looked at once a second, and a request whose client has closed it is given up within a few seconds.
+//!
 //! # Closing
 //! [`Listener::drain`] stops accepting, takes over the connections the kernel had already accepted, lets every
 //! connection finish what it is answering, and cuts off what is left at the deadline. Connections without a request are
@@ -64,6 +68,10 @@ const PROBE_AFTER: Duration = Duration::from_secs(60);
 /// How often, and for how long without an answer, an HTTP/2 connection is asked whether it is alive.
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_PATIENCE: Duration = Duration::from_secs(20);
+/// How often a connection that answers a request is looked at from outside the protocol, which does not read while the client
+/// has sent more than one request; and how soon one without a request is thought of again.
+const GLANCE: Duration = Duration::from_secs(1);
+const REST: Duration = Duration::from_secs(5);
 /// How long a connection without a request may take to close by itself when the door does.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -334,6 +342,7 @@ async fn connection<S, B>(
     let mut armed = true;
     let mut farewell = None;
     let mut settled = None;
+    let mut glance = pin!(sleep_until(Instant::now() + REST));
     loop {
         // The connection comes first, so that a request already delivered is read before the door closes on it.
         tokio::select! {
@@ -343,6 +352,17 @@ async fn connection<S, B>(
                     tracing::debug!(error = &*error, "client connection ended early");
                 }
                 return;
+            }
+            () = &mut glance => {
+                if traffic.is_running() {
+                    if traffic.is_closed() {
+                        tracing::debug!("the client has left in the middle of a request");
+                        return;
+                    }
+                    traffic.ask();
+                }
+                let again = if traffic.is_running() { GLANCE } else { REST };
+                glance.as_mut().reset(Instant::now() + again);
             }
             deadline = told_to_close(&mut closing), if farewell.is_none() => {
                 serving.as_mut().graceful_shutdown();

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Changes, Kind, Part, Roster, crowd, differing, limits, same_secrets, union};
-use crate::gateway::{Access, Pool, Provider, ReasoningSurface, ReasoningTranslation};
+use super::{
+    Changes, Kind, Part, Roster, crowd, differing, limits, same_secret, same_secrets, union,
+};
+use crate::gateway::{Access, Aws, Pool, Provider, ReasoningSurface, ReasoningTranslation};
 
 pub(super) fn compare(
     changes: &mut Changes,
@@ -140,6 +142,14 @@ fn providers(
 fn members(old: &Provider, new: &Provider) -> Vec<String> {
     let mut members = differing!(old, new, Provider {
         endpoint as "url",
+        kind as "kind",
+        dialect as "dialect",
+        request_path as "path",
+        stream_path as "stream_path",
+        headers as "headers",
+        extra_body as "extra_body",
+        passthrough as "passthrough",
+        aws as "aws" by same_aws,
         key as "onwards_key" by same_secrets,
         model as "onwards_model",
         weight as "weight",
@@ -161,6 +171,21 @@ fn members(old: &Provider, new: &Provider) -> Vec<String> {
         members.retain(|member| member != "upstream_auth_header_prefix");
     }
     members
+}
+
+fn same_aws(old: &Option<Aws>, new: &Option<Aws>) -> bool {
+    match (old, new) {
+        (None, None) => true,
+        (Some(old), Some(new)) => differing!(old, new, Aws {
+            region as "region",
+            access_key_id as "access_key_id" by same_secret,
+            secret_access_key as "secret_access_key" by same_secret,
+            session_token as "session_token" by same_secrets,
+            service as "service";
+        })
+        .is_empty(),
+        _ => false,
+    }
 }
 
 fn same_translation(

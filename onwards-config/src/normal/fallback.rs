@@ -40,6 +40,7 @@ impl Place<'_> {
             realtime_on_status: given.realtime_on_status.unwrap_or_default(),
             on_rate_limit: given.on_rate_limit.unwrap_or(false),
             on_rejected_prompt: given.on_rejected_prompt.unwrap_or(false),
+            on_translation_error: false,
             first_token_timeout: given.first_token_timeout_ms.map(span),
             max_attempts: given.max_attempts,
             with_replacement: given.with_replacement.unwrap_or(false),

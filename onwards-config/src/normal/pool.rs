@@ -10,7 +10,7 @@ use http::header::{AUTHORIZATION, HeaderValue};
 use super::fallback::Place;
 use super::keys::{distinct, resolved};
 use super::{Draft, Whole};
-use crate::gateway::{Access, Action, Pool, Provider, RoutingRule};
+use crate::gateway::{Access, Action, Dialect, Pool, Provider, ProviderKind, RoutingRule};
 use crate::path::Path;
 use crate::problem::{Severity, did_you_mean, nearest};
 use crate::secret::Secret;
@@ -134,6 +134,14 @@ impl Whole<'_> {
             auth_value: self.auth_value(&upstream, path),
             name: upstream.name,
             endpoint: upstream.url,
+            kind: None,
+            dialect: Dialect::of(ProviderKind::OpenAi),
+            request_path: None,
+            stream_path: None,
+            headers: Vec::new(),
+            extra_body: None,
+            passthrough: false,
+            aws: None,
             key: upstream.onwards_key,
             model: upstream.onwards_model,
             weight: upstream.weight.unwrap_or(NonZeroU32::MIN),

@@ -1,10 +1,11 @@
 //! A client's connection of whichever kind, as bytes in and out.
 
+use std::future::Future;
 use std::io::{self, IoSlice};
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Ready};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
 
@@ -15,6 +16,27 @@ pub(super) enum Stream {
     /// Boxed: the state of TLS is large, and the other kinds shall not carry it.
     Tls(Box<TlsStream<TcpStream>>),
     Unix(UnixStream),
+}
+
+impl Stream {
+    /// True when the client has closed its side or the connection is broken, whatever is still to be read. Asks nobody: the
+    /// answer is what the system has told so far.
+    pub(super) fn is_closed(&self) -> bool {
+        match self {
+            Self::Tcp(stream) => closed(stream.ready(Interest::READABLE)),
+            Self::Tls(stream) => closed(stream.get_ref().0.ready(Interest::READABLE)),
+            Self::Unix(stream) => closed(stream.ready(Interest::READABLE)),
+        }
+    }
+}
+
+fn closed(ready: impl Future<Output = io::Result<Ready>>) -> bool {
+    let mut now = Context::from_waker(Waker::noop());
+    match pin!(ready).poll(&mut now) {
+        Poll::Ready(Ok(ready)) => ready.is_read_closed(),
+        Poll::Ready(Err(_)) => true,
+        Poll::Pending => false,
+    }
 }
 
 /// Passes a call on to the stream of this kind.

@@ -9,13 +9,16 @@
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
 use http_body::{Body, Frame, SizeHint};
 use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::rt::TokioIo;
 use pin_project_lite::pin_project;
+
+use super::stream::Stream;
 
 /// The requests of one connection, counted.
 #[derive(Debug, Default)]
@@ -24,7 +27,16 @@ pub(super) struct Traffic {
     ended: AtomicUsize,
     /// The socket did not take the last bytes offered.
     blocked: AtomicBool,
+    /// What is known of the client's side of the socket: [`OPEN`], [`ASKED`] or [`CLOSED`].
+    end: AtomicU8,
 }
+
+/// Nothing is known of an end.
+const OPEN: u8 = 0;
+/// The socket is to be looked at when it is next touched.
+const ASKED: u8 = 1;
+/// The client has closed it.
+const CLOSED: u8 = 2;
 
 impl Traffic {
     /// A request has come; it runs until the value is dropped.
@@ -36,6 +48,21 @@ impl Traffic {
     /// Whether there has been a request.
     pub(super) fn heard(&self) -> bool {
         self.begun.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether a request is being answered.
+    pub(super) fn is_running(&self) -> bool {
+        self.ended.load(Ordering::Relaxed) != self.begun.load(Ordering::Relaxed)
+    }
+
+    /// Has the socket looked at when the connection is polled next.
+    pub(super) fn ask(&self) {
+        self.end.store(ASKED, Ordering::Relaxed);
+    }
+
+    /// Whether the client had closed its side when the socket was last looked at.
+    pub(super) fn is_closed(&self) -> bool {
+        self.end.load(Ordering::Relaxed) == CLOSED
     }
 
     /// How many requests there have been, if all of them are answered and the socket has taken the answers.
@@ -138,11 +165,23 @@ impl Buf for Chunk {
 }
 
 pin_project! {
-    /// A socket that notes whether it takes what is written.
+    /// A socket that notes whether it takes what is written, and when asked whether its client is still there.
     pub(super) struct Noted<I> {
         #[pin]
         io: I,
         traffic: Arc<Traffic>,
+    }
+}
+
+/// What knows whether its other side has closed, without reading.
+pub(super) trait Watched {
+    /// True when the client has closed its side or the connection is broken.
+    fn is_closed(&self) -> bool;
+}
+
+impl Watched for TokioIo<Stream> {
+    fn is_closed(&self) -> bool {
+        self.inner().is_closed()
     }
 }
 
@@ -162,7 +201,7 @@ impl<I: Read> Read for Noted<I> {
     }
 }
 
-impl<I: Write> Write for Noted<I> {
+impl<I: Write + Watched> Write for Noted<I> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -176,9 +215,15 @@ impl<I: Write> Write for Noted<I> {
         written
     }
 
-    /// TLS takes bytes that its socket does not; it is flushed when everything is written.
+    /// TLS takes bytes that its socket does not; it is flushed when everything is written. The protocol flushes whenever it is
+    /// polled, also while it reads nothing, so this is where the client's end is looked for.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.project();
+        let end = &this.traffic.end;
+        if end.load(Ordering::Relaxed) == ASKED {
+            let closed = this.io.is_closed();
+            end.store(if closed { CLOSED } else { OPEN }, Ordering::Relaxed);
+        }
         let flushed = this.io.poll_flush(cx);
         this.traffic
             .blocked

@@ -196,6 +196,11 @@ async fn bytes_that_tls_holds_back_keep_a_connection_busy() {
             self.poll_flush(cx)
         }
     }
+    impl super::traffic::Watched for Holding {
+        fn is_closed(&self) -> bool {
+            false
+        }
+    }
     for holding in [false, true] {
         let traffic = Arc::new(Traffic::default());
         let mut held = pin!(Noted::new(Holding(holding), Arc::clone(&traffic)));

@@ -3,6 +3,7 @@
 
 use onwards_tests::{Gate, RawConn, Reply, Request, Step, eventually};
 use serde_json::json;
+use tokio::task::JoinSet;
 
 use super::rig::{Pair, stream, streamed, thorough_with};
 
@@ -59,6 +60,40 @@ async fn before_the_headers() {
             leaves_at(strict, abruptly, Reply::default(), "").await;
         }
     }
+}
+
+/// What a client may have sent behind its request: while it waits to be read, the protocol does not see the connection end.
+const BEHIND: [&str; 3] = [
+    "\r\n",
+    "G",
+    "GET /v1/models HTTP/1.1\r\nhost: gateway.test\r\n\r\n",
+];
+
+/// One after the other they would take long: a client that left is looked for every few seconds.
+#[tokio::test]
+async fn with_bytes_behind_its_request() {
+    let mut cases = JoinSet::new();
+    for abruptly in [false, true] {
+        for behind in BEHIND {
+            cases.spawn(leaves_behind(abruptly, behind, Reply::default(), ""));
+            let begun = Reply::stream().delta("one");
+            cases.spawn(leaves_behind(abruptly, behind, begun, "one"));
+        }
+    }
+    cases.join_all().await;
+}
+
+async fn leaves_behind(abruptly: bool, behind: &str, answer: Reply, said: &str) {
+    let pair = pair(false).await;
+    pair.a.reply(answer.then(Step::Hang));
+    let mut conn = pair.gateway.begin(stream()).await;
+    conn.send(behind.as_bytes()).await;
+    let asked = pair.a.request(0).await;
+    conn.until(said.as_bytes()).await;
+    leave(conn, abruptly);
+    asked.gone().await;
+    assert_eq!(pair.asked(), (1, 0), "{behind:?}");
+    pair.at_rest().await;
 }
 
 #[tokio::test]

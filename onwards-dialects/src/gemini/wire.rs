@@ -1,0 +1,325 @@
+//! Answers of Gemini and events of its streams, which have one shape: a `GenerateContentResponse`, whole or in part.
+
+use std::borrow::Cow;
+
+use onwards_json::{Kind, Scanner, Value};
+
+use crate::Family;
+use crate::answer::{Finish, Reason, Usage};
+use crate::failure::Unreadable;
+use crate::options::{Reading, call_id};
+use crate::request::{Arguments, State, ToolCall};
+use crate::text::{Str, json};
+
+/// The members of an answer or an event, by what they are; `null` counts as absent.
+#[derive(Debug, Default)]
+pub(super) struct Envelope<'a> {
+    candidates: Option<Value<'a>>,
+    feedback: Option<Value<'a>>,
+    pub(super) usage: Option<Value<'a>>,
+    pub(super) id: Option<Str<'a>>,
+    pub(super) error: Option<Value<'a>>,
+}
+
+impl<'a> Envelope<'a> {
+    /// Reads a text that is to be one object.
+    pub(super) fn read(text: &'a str) -> Result<Self, Unreadable> {
+        Self::scan(text).map_err(|_| Unreadable::new("no JSON object"))
+    }
+
+    fn scan(text: &'a str) -> Result<Self, onwards_json::ScanError> {
+        let mut envelope = Self::default();
+        let mut scanner = Scanner::of(text);
+        scanner.enter_object()?;
+        while let Some(member) = scanner.next_member()? {
+            let value = Some(member.value()).filter(|value| !value.is_null());
+            if member.is("candidates") {
+                envelope.candidates = value;
+            } else if member.is("usageMetadata") {
+                envelope.usage = value;
+            } else if member.is("responseId") {
+                envelope.id = value
+                    .and_then(|id| Str::of(&id))
+                    .filter(|id| !id.is_empty());
+            } else if member.is("promptFeedback") {
+                envelope.feedback = value;
+            } else if member.is("error") {
+                envelope.error = value;
+            }
+        }
+        scanner.finish()?;
+        Ok(envelope)
+    }
+
+    /// The candidates in order; one without an index has its place as one.
+    pub(super) fn candidates(&self) -> impl Iterator<Item = Candidate<'a>> + use<'a> {
+        let elements = self.candidates.map(|candidates| candidates.elements());
+        (0..).zip(elements.into_iter().flatten()).map(Candidate::of)
+    }
+
+    /// Why the prompt was blocked, in a sentence.
+    pub(super) fn refusal(&self) -> Option<Str<'static>> {
+        let reason = member(self.feedback.as_ref()?, "blockReason")?;
+        let reason = reason.as_str().filter(|word| !word.is_empty())?;
+        Some(Str::owned(format!(
+            "The provider blocked the prompt ({reason})."
+        )))
+    }
+}
+
+/// A member of an object, if it is there and not `null`.
+pub(super) fn member<'a>(object: &Value<'a>, name: &str) -> Option<Value<'a>> {
+    object
+        .members()
+        .filter(|member| member.is(name))
+        .map(|member| member.value())
+        .last()
+        .filter(|value| !value.is_null())
+}
+
+/// A candidate, or what an event has of one.
+#[derive(Debug)]
+pub(super) struct Candidate<'a> {
+    pub(super) index: u64,
+    content: Option<Value<'a>>,
+    pub(super) finish: Option<Str<'a>>,
+    pub(super) logprobs: Option<Value<'a>>,
+}
+
+impl<'a> Candidate<'a> {
+    fn of((place, value): (u64, Value<'a>)) -> Self {
+        let mut candidate = Self {
+            index: place,
+            content: None,
+            finish: None,
+            logprobs: None,
+        };
+        for member in value.members() {
+            let value = member.value();
+            if value.is_null() {
+                continue;
+            }
+            if member.is("content") {
+                candidate.content = Some(value);
+            } else if member.is("index") {
+                candidate.index = value.as_u64().unwrap_or(place);
+            } else if member.is("finishReason") {
+                candidate.finish = Str::of(&value).filter(|word| !word.is_empty());
+            } else if member.is("logprobsResult") {
+                candidate.logprobs = Some(value);
+            }
+        }
+        candidate
+    }
+
+    /// The parts of its content, in order.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Part<'a>> + use<'a> {
+        let parts = self
+            .content
+            .and_then(|content| member(&content, "parts"))
+            .map(|parts| parts.elements());
+        parts.into_iter().flatten().map(|part| Part::of(&part))
+    }
+}
+
+/// A part. Kinds that only tools of Google's own have (code and its results) are none of these.
+#[derive(Debug, Default)]
+pub(super) struct Part<'a> {
+    pub(super) text: Option<Str<'a>>,
+    pub(super) thought: bool,
+    pub(super) call: Option<Value<'a>>,
+    pub(super) inline: Option<Value<'a>>,
+    signature: Option<Str<'a>>,
+}
+
+impl<'a> Part<'a> {
+    fn of(value: &Value<'a>) -> Self {
+        let mut part = Self::default();
+        for member in value.members() {
+            let value = member.value();
+            if member.is("text") {
+                part.text = Str::of(&value);
+            } else if member.is("thought") {
+                part.thought = value.as_bool().unwrap_or(false);
+            } else if member.is("functionCall") {
+                part.call = Some(value).filter(|value| !value.is_null());
+            } else if member.is("inlineData") {
+                part.inline = Some(value).filter(|value| !value.is_null());
+            } else if member.is("thoughtSignature") {
+                part.signature = Str::of(&value).filter(|signature| !signature.is_empty());
+            }
+        }
+        part
+    }
+
+    /// The signature, as the state that it is.
+    pub(super) fn state(&self) -> Option<State<'a>> {
+        let data = self.signature.clone()?;
+        Some(State {
+            family: Family::Google,
+            data,
+        })
+    }
+}
+
+/// The call that a part makes, its id made of `number` where the provider gives none.
+pub(super) fn call<'a>(
+    part: &Part<'a>,
+    call: &Value<'a>,
+    number: u64,
+    reading: &Reading,
+) -> Result<ToolCall<'a>, Unreadable> {
+    let name = member(call, "name")
+        .and_then(|name| Str::of(&name))
+        .filter(|name| !name.is_empty())
+        .ok_or_else(|| Unreadable::new("a function call without a name"))?;
+    let name = if reading.memory.tool_names.is_empty() {
+        name
+    } else {
+        Str::owned(reading.memory.client_name(&name.decoded()))
+    };
+    let id = member(call, "id")
+        .and_then(|id| Str::of(&id))
+        .filter(|id| !id.is_empty())
+        .unwrap_or_else(|| Str::owned(call_id(&reading.unique, number)));
+    Ok(ToolCall {
+        id: Some(id),
+        name,
+        arguments: arguments(member(call, "args")),
+        state: part.state(),
+    })
+}
+
+/// Arguments are an object. Imitators of the service also send them as text.
+fn arguments(args: Option<Value<'_>>) -> Arguments<'_> {
+    match args {
+        Some(args) if args.kind() == Kind::String => match Str::of(&args) {
+            Some(text) if !text.is_blank() && !text.is("null") => Arguments::Text(text),
+            _ => Arguments::default(),
+        },
+        Some(args) => Arguments::Value(json(&args)),
+        None => Arguments::default(),
+    }
+}
+
+/// Media type and bytes of a picture.
+pub(super) fn picture<'a>(inline: &Value<'a>) -> Option<(Str<'a>, Str<'a>)> {
+    let text = |name| member(inline, name).and_then(|value| Str::of(&value));
+    Some((text("mimeType")?, text("data")?))
+}
+
+/// What a reason means, and whether it is no answer at all where it comes without content.
+pub(super) fn reason(word: &str) -> (Reason, bool) {
+    match word {
+        "STOP" => (Reason::Stop, false),
+        "MAX_TOKENS" => (Reason::Length, false),
+        "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "LANGUAGE"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => (Reason::ContentFilter, false),
+        _ => (Reason::Stop, true),
+    }
+}
+
+/// A reason in canonical words, beside the provider's own.
+pub(super) fn finish(word: Str<'_>) -> Finish<'_> {
+    let (reason, _) = reason(&word.decoded());
+    Finish {
+        reason,
+        native: Some(word).filter(|word| !word.is("STOP")),
+        stop_sequence: None,
+    }
+}
+
+/// Counts of tokens. An event that repeats one has the newer value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    prompt: Option<u64>,
+    tool_prompt: Option<u64>,
+    cached: Option<u64>,
+    candidates: Option<u64>,
+    thoughts: Option<u64>,
+    total: Option<u64>,
+}
+
+impl Counts {
+    /// Takes over what an event says.
+    pub(super) fn merge(&mut self, usage: &Value<'_>) {
+        for member in usage.members() {
+            let count = if member.is("promptTokenCount") {
+                &mut self.prompt
+            } else if member.is("candidatesTokenCount") {
+                &mut self.candidates
+            } else if member.is("totalTokenCount") {
+                &mut self.total
+            } else if member.is("thoughtsTokenCount") {
+                &mut self.thoughts
+            } else if member.is("cachedContentTokenCount") {
+                &mut self.cached
+            } else if member.is("toolUsePromptTokenCount") {
+                &mut self.tool_prompt
+            } else {
+                continue;
+            };
+            *count = member.value().as_u64().or(*count);
+        }
+    }
+
+    /// The counts in canonical terms, if there are any. The prompt's include what was read from a cache.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        self.prompt.or(self.candidates).or(self.thoughts)?;
+        let sum = |a: Option<u64>, b: Option<u64>| a.unwrap_or(0).saturating_add(b.unwrap_or(0));
+        let prompt = sum(self.prompt, self.tool_prompt);
+        let completion = sum(self.candidates, self.thoughts);
+        Some(Usage {
+            prompt,
+            completion,
+            total: self
+                .total
+                .filter(|total| *total > prompt.saturating_add(completion)),
+            cached: self.cached,
+            cache_write: None,
+            reasoning: self.thoughts,
+        })
+    }
+}
+
+/// Log probabilities in the shape of Chat Completions; `None` where there are none that can be read.
+pub(super) fn logprobs(result: &Value<'_>) -> Option<String> {
+    use crate::write::{array, object};
+
+    let chosen = member(result, "chosenCandidates")?;
+    let top = member(result, "topCandidates");
+    let mut top = top.iter().flat_map(Value::elements);
+    let mut out = String::new();
+    object(&mut out, |o| {
+        o.array("content", |content| {
+            for token in chosen.elements() {
+                let others = top.next().and_then(|top| member(&top, "candidates"));
+                content.object(|o| {
+                    token_members(&token, o);
+                    array(o.key("top_logprobs"), |list| {
+                        for other in others.iter().flat_map(Value::elements) {
+                            list.object(|o| token_members(&other, o));
+                        }
+                    });
+                });
+            }
+        });
+    });
+    Some(out)
+}
+
+/// A token with its logarithm, which is left out where it is 0.
+fn token_members(token: &Value<'_>, o: &mut crate::write::Obj<'_>) {
+    let text = member(token, "token").and_then(|token| Str::of(&token));
+    o.str("token", &text.unwrap_or_else(|| Str::plain("")));
+    let number = member(token, "logProbability").filter(|value| value.kind() == Kind::Number);
+    o.raw("logprob", &number.map_or(Cow::Borrowed("0"), |n| json(&n)));
+    o.null("bytes");
+}
