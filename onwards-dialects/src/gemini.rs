@@ -9,6 +9,7 @@ mod decoder;
 mod encoder;
 mod failure;
 mod parts;
+mod schema;
 mod wire;
 
 pub(crate) use answer::{read_answer, write_answer};
