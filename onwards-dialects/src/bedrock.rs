@@ -1,1 +1,79 @@
-//! The dialect of AWS Bedrock: Converse and InvokeModel (spec providers 3.5).
+//! The dialect of AWS Bedrock: Converse, and InvokeModel with Anthropic's bodies (spec providers 3.5).
+//!
+//! Which of the two a request goes to is the operator's to say. Answers of both are read here by what they are.
+
+mod answer;
+mod decoder;
+mod failure;
+mod stop;
+
+pub(crate) use answer::{embedded_error, read_answer};
+pub(crate) use decoder::Decoder;
+pub(crate) use failure::{read_exception, read_failure};
+
+use onwards_json::Value;
+
+use crate::answer::Usage;
+use crate::options::{BedrockApi, Settings};
+
+/// Where a request goes: the model is one segment of the path, however it is written.
+pub(crate) fn path(settings: &Settings<'_>, stream: bool) -> String {
+    let action = match (settings.options.bedrock_api, stream) {
+        (BedrockApi::Converse, false) => "converse",
+        (BedrockApi::Converse, true) => "converse-stream",
+        (BedrockApi::InvokeAnthropic, false) => "invoke",
+        (BedrockApi::InvokeAnthropic, true) => "invoke-with-response-stream",
+    };
+    model_path(settings.model, action)
+}
+
+fn model_path(model: &str, action: &str) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let mut path = String::from("/model/");
+    for byte in model.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            path.push(char::from(byte));
+        } else {
+            path.push('%');
+            for digit in [byte >> 4, byte & 15] {
+                let digit = DIGITS.get(usize::from(digit)).copied().unwrap_or(b'0');
+                path.push(char::from(digit));
+            }
+        }
+    }
+    path.push('/');
+    path.push_str(action);
+    path
+}
+
+/// A member of an object that is not `null`; of several the last.
+fn member<'a>(value: &Value<'a>, name: &str) -> Option<Value<'a>> {
+    let found = value.members().filter(|member| member.is(name)).last()?;
+    Some(found.value()).filter(|value| !value.is_null())
+}
+
+/// Counts as Converse gives them: what concerns a cache is not in the number of the prompt.
+fn usage(counts: &Value<'_>) -> Option<Usage> {
+    let count = |name| member(counts, name).and_then(|count| count.as_u64());
+    let (input, output) = (count("inputTokens"), count("outputTokens"));
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let cached = count("cacheReadInputTokens");
+    let cache_write = count("cacheWriteInputTokens");
+    let prompt = [input, cached, cache_write]
+        .into_iter()
+        .flatten()
+        .fold(0_u64, u64::saturating_add);
+    Some(Usage {
+        prompt,
+        completion: output.unwrap_or(0),
+        total: None,
+        cached,
+        cache_write,
+        reasoning: None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

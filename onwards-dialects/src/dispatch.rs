@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use crate::failure::{Failure, Rejected};
 use crate::options::Context;
 use crate::request::Request;
-use crate::{Protocol, chat};
+use crate::{Protocol, chat, responses};
 
 impl Protocol {
     /// Reads a client's request.
@@ -14,7 +14,8 @@ impl Protocol {
     pub fn read_request(self, body: &[u8]) -> Result<Request<'_>, Rejected> {
         match self {
             Self::Chat => chat::read_request(body),
-            Self::Responses | Self::Messages | Self::Gemini => Err(Rejected::new(
+            Self::Responses => responses::read_request(body),
+            Self::Messages | Self::Gemini => Err(Rejected::new(
                 "endpoint_not_supported",
                 None,
                 "this protocol cannot be translated",
@@ -25,7 +26,8 @@ impl Protocol {
     /// Appends a whole answer.
     pub fn write_answer(self, answer: &Answer<'_>, context: &Context, out: &mut String) {
         match self {
-            Self::Chat | Self::Responses | Self::Messages | Self::Gemini => {
+            Self::Responses => responses::write_answer(answer, context, out),
+            Self::Chat | Self::Messages | Self::Gemini => {
                 chat::write_answer(answer, context, out);
             }
         }

@@ -11,5 +11,8 @@ pub(crate) use read::read_request;
 pub(crate) use stream::Encoder;
 pub(crate) use write::write_answer;
 
+/// Errors have the envelope of Chat Completions.
+pub(crate) use crate::chat::write_failure;
+
 #[cfg(test)]
 mod tests;

@@ -48,43 +48,6 @@ pub(crate) fn events(stream: &str) -> Vec<(String, String)> {
     all
 }
 
-/// The frames of an AWS event stream: (`:event-type` or `:exception-type`, payload). Check sums are not looked at.
-pub(crate) fn frames(mut stream: &[u8]) -> Vec<(String, String)> {
-    let mut all = Vec::new();
-    while let Some(prelude) = stream.get(..12) {
-        let total = number(&prelude[..4]);
-        let headers = number(&prelude[4..8]);
-        let Some(frame) = stream.get(..total) else {
-            break;
-        };
-        let payload = &frame[12 + headers..total - 4];
-        let payload = String::from_utf8(payload.to_vec()).unwrap();
-        all.push((kind(&frame[12..12 + headers]), payload));
-        stream = &stream[total..];
-    }
-    all
-}
-
-fn kind(mut headers: &[u8]) -> String {
-    let mut kind = String::new();
-    while let Some((&length, rest)) = headers.split_first() {
-        let (name, rest) = rest.split_at(usize::from(length));
-        let (size, rest) = rest[1..].split_at(2);
-        let (value, rest) = rest.split_at(number(size));
-        if name == b":event-type" || name == b":exception-type" {
-            kind = String::from_utf8(value.to_vec()).unwrap();
-        }
-        headers = rest;
-    }
-    kind
-}
-
-fn number(bytes: &[u8]) -> usize {
-    bytes
-        .iter()
-        .fold(0, |number, byte| number << 8 | usize::from(*byte))
-}
-
 fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|window| window == what)
 }
