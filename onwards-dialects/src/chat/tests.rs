@@ -1,8 +1,18 @@
 mod answer;
+mod decoder;
 mod encoder;
+mod failure;
+mod properties;
+mod receive;
 mod request;
+mod send;
 
-use crate::options::{Context, Expose};
+use std::collections::BTreeMap;
+
+use crate::options::{
+    BedrockApi, Context, Expose, ImageUrls, MaxTokensField, MidSystem, Options, ReasoningStyle,
+    SchemaMode, StructuredOutput,
+};
 
 fn context() -> Context {
     Context {
@@ -15,5 +25,24 @@ fn context() -> Context {
         echo: String::new(),
         array: false,
         sequential: false,
+    }
+}
+
+fn options() -> Options {
+    Options {
+        default_max_tokens: None,
+        max_tokens_field: MaxTokensField::Auto { new: true },
+        structured_output: StructuredOutput::Native,
+        schema_mode: SchemaMode::OpenApi,
+        strict_tools: true,
+        reasoning_style: ReasoningStyle::Effort,
+        reasoning_budgets: BTreeMap::new(),
+        expose_reasoning: Expose::Full,
+        mid_system: MidSystem::Hoist,
+        image_urls: ImageUrls::Forward,
+        stream_options: true,
+        reject_losses: false,
+        bedrock_api: BedrockApi::Converse,
+        betas: Vec::new(),
     }
 }
