@@ -1,10 +1,10 @@
 //! From a protocol or a kind to the module that speaks it.
 
 use crate::answer::Answer;
-use crate::failure::{Failure, Rejected};
-use crate::options::Context;
+use crate::failure::{Failure, Rejected, Unreadable};
+use crate::options::{Context, Reading, Settings, Written};
 use crate::request::Request;
-use crate::{Protocol, chat, responses};
+use crate::{Kind, Protocol, bedrock, chat, gemini, responses};
 
 impl Protocol {
     /// Reads a client's request.
@@ -15,30 +15,138 @@ impl Protocol {
         match self {
             Self::Chat => chat::read_request(body),
             Self::Responses => responses::read_request(body),
-            Self::Messages | Self::Gemini => Err(Rejected::new(
-                "endpoint_not_supported",
-                None,
-                "this protocol cannot be translated",
-            )),
+            Self::Messages | Self::Gemini => Err(unsupported()),
         }
     }
 
     /// Appends a whole answer.
     pub fn write_answer(self, answer: &Answer<'_>, context: &Context, out: &mut String) {
         match self {
+            Self::Chat | Self::Messages => chat::write_answer(answer, context, out),
             Self::Responses => responses::write_answer(answer, context, out),
-            Self::Chat | Self::Messages | Self::Gemini => {
-                chat::write_answer(answer, context, out);
-            }
+            Self::Gemini => gemini::write_answer(answer, context, out),
         }
     }
 
-    /// Appends an error.
+    /// Appends an error: the whole body of an answer.
     pub fn write_failure(self, failure: &Failure, request_id: &str, out: &mut String) {
         match self {
-            Self::Chat | Self::Responses | Self::Messages | Self::Gemini => {
+            // The two of OpenAI have one envelope.
+            Self::Chat | Self::Responses | Self::Messages => {
                 chat::write_failure(failure, request_id, out);
             }
+            Self::Gemini => gemini::write_failure(failure, request_id, out),
+        }
+    }
+
+    /// What an answer repeats of its request: see [`Context::echo`].
+    #[must_use]
+    pub fn echo(self, body: &[u8]) -> String {
+        match self {
+            Self::Responses => responses::echo(body),
+            Self::Chat | Self::Messages | Self::Gemini => String::new(),
         }
     }
 }
+
+impl Kind {
+    /// True where the kind speaks the client's protocol, so that nothing has to be translated.
+    #[must_use]
+    pub fn native(self, protocol: Protocol) -> bool {
+        match protocol {
+            Protocol::Chat => matches!(self, Self::OpenAi | Self::Azure),
+            Protocol::Responses => self == Self::OpenAi,
+            Protocol::Messages => self == Self::Anthropic,
+            Protocol::Gemini => self == Self::Gemini,
+        }
+    }
+
+    /// Writes a request.
+    ///
+    /// # Errors
+    /// For what cannot be said in this dialect and must not be left out.
+    pub fn write_request(
+        self,
+        request: &Request<'_>,
+        settings: &Settings<'_>,
+    ) -> Result<Written, Rejected> {
+        if let Some(rejected) = &request.native_only {
+            return Err(rejected.clone());
+        }
+        match self {
+            Self::OpenAi | Self::Azure => chat::write_request(request, settings),
+            Self::Anthropic | Self::Gemini | Self::Bedrock => Err(unsupported()),
+        }
+    }
+
+    /// Reads a whole answer.
+    ///
+    /// # Errors
+    /// For what is no answer of this dialect.
+    pub fn read_answer<'a>(
+        self,
+        body: &'a str,
+        reading: &Reading,
+    ) -> Result<Answer<'a>, Unreadable> {
+        match self {
+            Self::OpenAi | Self::Azure => chat::read_answer(body, reading),
+            Self::Gemini => gemini::read_answer(body, reading),
+            Self::Bedrock => bedrock::read_answer(body, reading),
+            Self::Anthropic => Err(Unreadable::new("not translated")),
+        }
+    }
+
+    /// The error that the body of a successful answer holds instead of one.
+    #[must_use]
+    pub fn embedded_error(self, body: &str) -> Option<Failure> {
+        match self {
+            Self::OpenAi | Self::Azure => chat::embedded_error(body),
+            Self::Gemini => gemini::embedded_error(body),
+            Self::Bedrock => bedrock::embedded_error(body),
+            Self::Anthropic => None,
+        }
+    }
+
+    /// Reads an answer with an error status. `header` gives headers of it by lower-case name.
+    #[must_use]
+    pub fn read_failure(
+        self,
+        status: u16,
+        header: &dyn Fn(&str) -> Option<String>,
+        body: &[u8],
+    ) -> Failure {
+        match self {
+            Self::OpenAi | Self::Azure => chat::read_failure(status, body),
+            Self::Gemini => gemini::read_failure(status, header, body),
+            Self::Bedrock => bedrock::read_failure(status, header, body),
+            Self::Anthropic => Failure::unsaid(status),
+        }
+    }
+
+    /// Reads an error that an AWS event stream tells in a message that is no event: `name` is its `:exception-type` or
+    /// `:error-code`. Only bedrock streams have them.
+    #[must_use]
+    pub fn read_exception(self, name: &str, payload: &str) -> Failure {
+        match self {
+            Self::Bedrock => bedrock::read_exception(name, payload),
+            Self::OpenAi | Self::Azure | Self::Anthropic | Self::Gemini => Failure::unsaid(500),
+        }
+    }
+}
+
+/// The path and query at Azure: of a deployment, or of its `v1` interface, where the body names the model.
+#[must_use]
+pub fn azure_path(model: &str, api_version: &str, v1: bool) -> String {
+    chat::azure_path(model, api_version, v1)
+}
+
+fn unsupported() -> Rejected {
+    Rejected::new(
+        "endpoint_not_supported",
+        None,
+        "this protocol cannot be translated",
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -30,14 +30,17 @@ mod responses;
 #[cfg(test)]
 mod testing;
 pub mod text;
+mod translator;
 mod write;
 
 pub use answer::{Answer, Event};
+pub use dispatch::azure_path;
 pub use failure::{Failure, Rejected, Unreadable};
 pub use fidelity::Report;
 pub use gemini::array::{ArrayError, Splitter as ArraySplitter};
 pub use options::{Context, Memory, Options, Settings, Written};
 pub use request::Request;
+pub use translator::{Ended, Translator};
 
 /// What a client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

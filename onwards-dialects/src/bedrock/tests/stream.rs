@@ -196,7 +196,8 @@ fn the_arguments_of_a_forced_tool_are_the_text() {
         Text { choice: 0, text: "I cannot." }
         Finish { choice: 0, finish: Finish { reason: Stop, native: None, stop_sequence: None } }
         ended: true
-    "#]].assert_eq(&told(frames, shaped()));
+    "#]]
+    .assert_eq(&told(frames, shaped()));
 }
 
 #[test]

@@ -309,20 +309,26 @@ fn several_choices_are_kept_apart_and_all_have_to_end() {
         r#"{"id":"a","choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}"#,
         r#"{"id":"a","choices":[{"index":0,"delta":{},"finish_reason":"length"}]}"#,
     ];
-    check(&frames, &expect![[r#"
+    check(
+        &frames,
+        &expect![[r#"
         Start { id: Some("a") }
         Text { choice: 1, text: "b" }
         Text { choice: 0, text: "a" }
         Finish { choice: 1, finish: Finish { reason: Stop, native: None, stop_sequence: None } }
         Finish { choice: 0, finish: Finish { reason: Length, native: None, stop_sequence: None } }
         ended: true
-    "#]]);
-    check(&frames[..2], &expect![[r#"
+    "#]],
+    );
+    check(
+        &frames[..2],
+        &expect![[r#"
         Start { id: Some("a") }
         Text { choice: 1, text: "b" }
         Text { choice: 0, text: "a" }
         ended: false
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -483,7 +489,8 @@ fn frames_that_are_no_frames_are_unreadable() {
         Err(Unreadable { why: "a frame of another shape" })
         Err(Unreadable { why: "a frame that is not JSON" })
         ended: false
-    "#]].assert_eq(&found);
+    "#]]
+    .assert_eq(&found);
 }
 
 #[test]

@@ -200,5 +200,6 @@ fn what_is_no_answer_is_unreadable() {
                 why: "the answer ended in an error",
             },
         )
-    "#]].assert_eq(&found);
+    "#]]
+    .assert_eq(&found);
 }

@@ -319,7 +319,9 @@ fn another_protocols_request_is_said_in_the_words_of_chat() {
         value: "3".into(),
     }];
     request.unknown = vec![(Str::plain("container"), "{}".into())];
-    check(&request, &expect![[r#"
+    check(
+        &request,
+        &expect![[r#"
         {
           "messages": [
             {
@@ -390,7 +392,8 @@ fn another_protocols_request_is_said_in_the_words_of_chat() {
         }
         dropped=cache_control,dropped=container,added=filename,dropped=is_error,changed=reasoning_effort,dropped=thinking_blocks,dropped=thought_signature,dropped=top_k
         [("a_b", "a.b")]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -407,7 +410,9 @@ fn pictures_in_results_follow_them_in_a_message_of_their_own() {
         Message::text(Role::User, Str::plain("and?")),
         told(result(vec![picture()])),
     ]);
-    check(&request, &expect![[r#"
+    check(
+        &request,
+        &expect![[r#"
         {
           "messages": [
             {
@@ -462,14 +467,17 @@ fn pictures_in_results_follow_them_in_a_message_of_their_own() {
         }
         changed=tool_result_content
         [("a_b", "a.b")]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_result_that_is_json_is_its_text() {
     let mut json = result(Vec::new());
     json.json = Some(r#"{ "a" : 1.10 }"#.into());
-    check(&other(vec![told(json)]), &expect![[r#"
+    check(
+        &other(vec![told(json)]),
+        &expect![[r#"
         {
           "messages": [
             {
@@ -482,7 +490,8 @@ fn a_result_that_is_json_is_its_text() {
         }
 
         [("a_b", "a.b")]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -671,7 +680,8 @@ fn switches_of_the_operator_are_heeded() {
         }
         dropped=reasoning_effort,dropped=strict
         []
-    "#]].assert_eq(&sent(&request, &options));
+    "#]]
+    .assert_eq(&sent(&request, &options));
 }
 
 #[test]
@@ -682,7 +692,9 @@ fn without_a_protocol_members_beyond_chat_are_left_out() {
     .unwrap();
     assert_eq!(request.report, Report::default());
     request.protocol = None;
-    check(&request, &expect![[r#"
+    check(
+        &request,
+        &expect![[r#"
         {
           "messages": [
             {
@@ -698,5 +710,6 @@ fn without_a_protocol_members_beyond_chat_are_left_out() {
         }
         dropped=future,dropped=odd,dropped=reasoning_content
         []
-    "#]]);
+    "#]],
+    );
 }

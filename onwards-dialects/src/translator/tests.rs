@@ -1,0 +1,80 @@
+use super::{Ended, Translator};
+use crate::answer::Usage;
+use crate::failure::Failure;
+use crate::options::{Context, Expose, Reading};
+use crate::{Kind, Protocol, Step};
+
+fn translator() -> Translator {
+    let context = Context {
+        model: "fast".to_owned(),
+        unique: "u1".to_owned(),
+        request_id: "r-1".to_owned(),
+        created: 1,
+        strict: false,
+        expose: Expose::Full,
+        echo: String::new(),
+        array: false,
+        sequential: false,
+    };
+    Translator::new(Kind::OpenAi, Reading::default(), Protocol::Chat, context)
+}
+
+const USAGE: &str = r#"{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}"#;
+const ROLE: &str = r#"{"id":"a","choices":[{"index":0,"delta":{"role":"assistant"}}]}"#;
+const TEXT: &str = r#"{"id":"a","choices":[{"index":0,"delta":{"content":"x"}}]}"#;
+const FINISH: &str = r#"{"id":"a","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+
+#[test]
+fn content_commits_and_what_is_before_it_does_not() {
+    let mut translator = translator();
+    let mut out = String::new();
+    for (payload, expected) in [(USAGE, false), (ROLE, false), (TEXT, true)] {
+        translator.payload("", payload, &mut out).unwrap();
+        assert_eq!(translator.seen_content(), expected, "{payload}");
+    }
+    let usage = Usage {
+        prompt: 1,
+        completion: 2,
+        ..Usage::default()
+    };
+    assert_eq!(translator.usage(), Some(usage));
+}
+
+#[test]
+fn the_ending_is_written_once_and_only_for_a_complete_answer() {
+    let mut translator = translator();
+    let mut out = String::new();
+    assert_eq!(translator.payload("", TEXT, &mut out), Ok(Step::Open));
+    let mut aborted = translator;
+    out.clear();
+    assert_eq!(aborted.end(&mut out), Ended::Aborted);
+    assert_eq!(out, "");
+    aborted.keep_alive(&mut out);
+    assert_eq!(out, ": keep-alive\n\n");
+
+    let mut complete = self::translator();
+    out.clear();
+    complete.payload("", FINISH, &mut out).unwrap();
+    assert_eq!(complete.payload("", "[DONE]", &mut out), Ok(Step::Complete));
+    assert_eq!(complete.end(&mut out), Ended::Complete);
+    assert_eq!(complete.end(&mut out), Ended::Complete);
+    complete.fail(&Failure::unsaid(500), &mut out);
+    assert_eq!(out.matches("[DONE]").count(), 1);
+    assert_eq!(out.matches("\"error\"").count(), 0);
+}
+
+#[test]
+fn an_error_of_the_providers_is_told_to_the_caller_alone() {
+    let mut translator = translator();
+    let mut out = String::new();
+    let step = translator.payload("", r#"{"error":{"message":"m","code":429}}"#, &mut out);
+    let Ok(Step::Failed(failure)) = step else {
+        panic!("{step:?}");
+    };
+    assert_eq!((failure.status, out.as_str()), (429, ""));
+    translator.fail(&failure, &mut out);
+    assert!(
+        out.starts_with("data: {\"error\":{\"message\":\"m\""),
+        "{out}"
+    );
+}
