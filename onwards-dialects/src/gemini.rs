@@ -5,6 +5,7 @@
 
 mod answer;
 pub(crate) mod array;
+mod client;
 mod decoder;
 mod encoder;
 mod failure;
@@ -13,6 +14,7 @@ mod schema;
 mod wire;
 
 pub(crate) use answer::{read_answer, write_answer};
+pub(crate) use client::{read_count_request, read_request};
 pub(crate) use decoder::Decoder;
 pub(crate) use encoder::Encoder;
 pub(crate) use failure::{embedded_error, read_failure, write_failure};
