@@ -3,18 +3,26 @@
 //! Which of the two a request goes to is the operator's to say. Answers of both are read here by what they are.
 
 mod answer;
+mod content;
+mod count;
 mod decoder;
 mod failure;
+mod request;
+mod shape;
 mod stop;
+mod tools;
 
 pub(crate) use answer::{embedded_error, read_answer};
+pub(crate) use count::{count_path, read_count, write_count};
 pub(crate) use decoder::Decoder;
 pub(crate) use failure::{read_exception, read_failure};
 
 use onwards_json::Value;
 
 use crate::answer::Usage;
-use crate::options::{BedrockApi, Settings};
+use crate::failure::Rejected;
+use crate::options::{BedrockApi, Settings, Written};
+use crate::request::Request;
 
 /// Where a request goes: the model is one segment of the path, however it is written.
 pub(crate) fn path(settings: &Settings<'_>, stream: bool) -> String {
@@ -25,6 +33,17 @@ pub(crate) fn path(settings: &Settings<'_>, stream: bool) -> String {
         (BedrockApi::InvokeAnthropic, true) => "invoke-with-response-stream",
     };
     model_path(settings.model, action)
+}
+
+/// A request in the dialect of the API that the operator has chosen.
+///
+/// # Errors
+/// What cannot be said in it and must not be left out.
+pub(crate) fn write_request(
+    request: &Request<'_>,
+    settings: &Settings<'_>,
+) -> Result<Written, Rejected> {
+    request::write(request, settings, false)
 }
 
 fn model_path(model: &str, action: &str) -> String {

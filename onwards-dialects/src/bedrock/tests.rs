@@ -1,5 +1,6 @@
 mod answer;
 mod failure;
+mod request;
 mod stream;
 
 use crate::options::{BedrockApi, Memory, Reading};

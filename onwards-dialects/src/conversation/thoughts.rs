@@ -308,5 +308,13 @@ fn recall(turn: &mut Turn<'_>, family: Family, settings: &Settings<'_>) -> bool 
     true
 }
 
+/// Takes all thoughts out of a conversation with a model that can read nobody's, and notes them as dropped.
+pub(crate) fn forget(conversation: &mut Conversation<'_>, report: &mut Report) {
+    // What is left behind has the state of no family.
+    for family in [Family::Anthropic, Family::Google] {
+        keep(conversation, family, report);
+    }
+}
+
 #[cfg(test)]
 mod tests;
