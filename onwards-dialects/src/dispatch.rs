@@ -1,8 +1,9 @@
 //! From a protocol or a kind to the module that speaks it.
 
 use crate::answer::Answer;
+use crate::codec::{Decoder, Encoder};
 use crate::failure::{Failure, Rejected, Unreadable};
-use crate::options::{Context, Reading, Settings, Written};
+use crate::options::{Context, Options, Reading, Settings, Written};
 use crate::request::Request;
 use crate::{Kind, Protocol, bedrock, chat, gemini, responses};
 
@@ -39,20 +40,17 @@ impl Protocol {
         }
     }
 
-    /// What an answer repeats of its request: see [`Context::echo`].
+    /// A writer of a stream.
     #[must_use]
-    pub fn echo(self, body: &[u8]) -> String {
-        match self {
-            Self::Responses => responses::echo(body),
-            Self::Chat | Self::Messages | Self::Gemini => String::new(),
-        }
+    pub fn encoder(self, context: Context) -> Encoder {
+        Encoder::new(self, context)
     }
 }
 
 impl Kind {
     /// True where the kind speaks the client's protocol, so that nothing has to be translated.
     #[must_use]
-    pub fn native(self, protocol: Protocol) -> bool {
+    pub fn speaks(self, protocol: Protocol) -> bool {
         match protocol {
             Protocol::Chat => matches!(self, Self::OpenAi | Self::Azure),
             Protocol::Responses => self == Self::OpenAi,
@@ -123,15 +121,30 @@ impl Kind {
         }
     }
 
-    /// Reads an error that an AWS event stream tells in a message that is no event: `name` is its `:exception-type` or
-    /// `:error-code`. Only bedrock streams have them.
+    /// A reader of a stream.
     #[must_use]
-    pub fn read_exception(self, name: &str, payload: &str) -> Failure {
-        match self {
-            Self::Bedrock => bedrock::read_exception(name, payload),
-            Self::OpenAi | Self::Azure | Self::Anthropic | Self::Gemini => Failure::unsaid(500),
-        }
+    pub fn decoder(self, reading: Reading, _options: &Options) -> Decoder {
+        Decoder::new(self, reading)
     }
+
+    /// True for an error that another provider may not have. `name` is the name that AWS gives an error in a header, or empty.
+    #[must_use]
+    pub fn retries(self, status: u16, name: &str) -> bool {
+        let header = |wanted: &str| (wanted == "x-amzn-errortype").then(|| name.to_owned());
+        self.read_failure(status, &header, b"").retryable
+    }
+}
+
+/// What a Responses answer repeats of its request: see [`Context::echo`].
+#[must_use]
+pub fn echo(body: &[u8]) -> String {
+    responses::echo(body)
+}
+
+/// Reads an error that an AWS event stream tells in a message that is no event: `name` is its `:exception-type` or `:error-code`.
+#[must_use]
+pub fn read_exception(name: &str, payload: &str) -> Failure {
+    bedrock::read_exception(name, payload)
 }
 
 /// The path and query at Azure: of a deployment, or of its `v1` interface, where the body names the model.

@@ -16,31 +16,34 @@
 pub mod answer;
 mod bedrock;
 mod chat;
+mod codec;
 mod conversation;
 mod data_uri;
 mod dispatch;
 pub mod failure;
 pub mod fidelity;
 mod gemini;
+mod kept;
 mod messages;
 pub mod options;
 mod read;
 pub mod request;
 mod responses;
+mod stream;
 #[cfg(test)]
 mod testing;
 pub mod text;
-mod translator;
 mod write;
 
 pub use answer::{Answer, Event};
-pub use dispatch::azure_path;
+pub use codec::{Decoder, Encoder};
+pub use dispatch::{azure_path, echo, read_exception};
 pub use failure::{Failure, Rejected, Unreadable};
 pub use fidelity::Report;
 pub use gemini::array::{ArrayError, Splitter as ArraySplitter};
 pub use options::{Context, Memory, Options, Settings, Written};
 pub use request::Request;
-pub use translator::{Ended, Translator};
+pub use stream::{Ended, Translator};
 
 /// What a client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -16,7 +16,7 @@ fn who_speaks_whose_language() {
         (Protocol::Gemini, [false, false, false, true, false]),
     ] {
         assert_eq!(
-            kinds.map(|kind| kind.native(protocol)),
+            kinds.map(|kind| kind.speaks(protocol)),
             expected,
             "{protocol:?}"
         );
@@ -24,8 +24,19 @@ fn who_speaks_whose_language() {
 }
 
 #[test]
-fn only_responses_repeat_their_request() {
-    let body = br#"{"temperature":1}"#;
-    assert_eq!(Protocol::Chat.echo(body), "");
-    assert!(Protocol::Responses.echo(body).contains("\"temperature\":1"));
+fn errors_of_aws_are_passing_by_their_names() {
+    for (kind, status, name, expected) in [
+        (Kind::Bedrock, 424, "ModelErrorException", true),
+        (Kind::Bedrock, 424, "", false),
+        (Kind::Bedrock, 400, "ValidationException", false),
+        (Kind::OpenAi, 424, "ModelErrorException", false),
+        (Kind::OpenAi, 429, "", true),
+        (Kind::Gemini, 503, "", true),
+    ] {
+        assert_eq!(
+            kind.retries(status, name),
+            expected,
+            "{kind:?} {status} {name}"
+        );
+    }
 }

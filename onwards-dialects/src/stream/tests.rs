@@ -2,6 +2,7 @@ use super::{Ended, Translator};
 use crate::answer::Usage;
 use crate::failure::Failure;
 use crate::options::{Context, Expose, Reading};
+use crate::testing::options;
 use crate::{Kind, Protocol, Step};
 
 fn translator() -> Translator {
@@ -16,7 +17,8 @@ fn translator() -> Translator {
         array: false,
         sequential: false,
     };
-    Translator::new(Kind::OpenAi, Reading::default(), Protocol::Chat, context)
+    let decoder = Kind::OpenAi.decoder(Reading::default(), &options());
+    Translator::new(decoder, Protocol::Chat.encoder(context))
 }
 
 const USAGE: &str = r#"{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}"#;

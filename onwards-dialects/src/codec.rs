@@ -1,0 +1,113 @@
+//! Readers and writers of streams, whatever the dialect.
+
+use crate::answer::Event;
+use crate::failure::{Failure, Unreadable};
+use crate::options::{Context, Reading};
+use crate::{Kind, Protocol, Step, bedrock, chat, gemini, responses};
+
+/// Reads the stream of a provider: payloads in, events out.
+#[derive(Debug)]
+pub struct Decoder(Reads);
+
+#[derive(Debug)]
+enum Reads {
+    Chat(chat::Decoder),
+    Gemini(gemini::Decoder),
+    Bedrock(bedrock::Decoder),
+}
+
+/// Writes the stream of a client: events in, frames out.
+#[derive(Debug)]
+pub struct Encoder(Writes);
+
+#[derive(Debug)]
+enum Writes {
+    Chat(chat::Encoder),
+    Responses(responses::Encoder),
+    Gemini(gemini::Encoder),
+}
+
+impl Decoder {
+    pub(crate) fn new(kind: Kind, reading: Reading) -> Self {
+        Self(match kind {
+            Kind::OpenAi | Kind::Azure => Reads::Chat(chat::Decoder::new(reading)),
+            Kind::Bedrock => Reads::Bedrock(bedrock::Decoder::new(reading)),
+            Kind::Gemini | Kind::Anthropic => Reads::Gemini(gemini::Decoder::new(reading)),
+        })
+    }
+
+    /// Reads one payload. `event` is the name it came with (of an AWS event stream its `:event-type`), or empty.
+    ///
+    /// # Errors
+    /// For what is no payload of this dialect; the stream is then to be given up.
+    #[inline]
+    pub fn payload(
+        &mut self,
+        event: &str,
+        payload: &str,
+        sink: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Step, Unreadable> {
+        match &mut self.0 {
+            Reads::Chat(decoder) => decoder.payload(event, payload, sink),
+            Reads::Gemini(decoder) => decoder.payload(event, payload, sink),
+            Reads::Bedrock(decoder) => decoder.payload(event, payload, sink),
+        }
+    }
+
+    /// The stream has ended by itself: gives what is still held. True if the answer is complete.
+    pub fn end(&mut self, sink: &mut dyn FnMut(Event<'_>)) -> bool {
+        match &mut self.0 {
+            Reads::Chat(decoder) => decoder.end(sink),
+            Reads::Gemini(decoder) => decoder.end(sink),
+            Reads::Bedrock(decoder) => decoder.end(sink),
+        }
+    }
+}
+
+impl Encoder {
+    pub(crate) fn new(protocol: Protocol, context: Context) -> Self {
+        Self(match protocol {
+            Protocol::Chat | Protocol::Messages => Writes::Chat(chat::Encoder::new(context)),
+            Protocol::Responses => Writes::Responses(responses::Encoder::new(context)),
+            Protocol::Gemini => Writes::Gemini(gemini::Encoder::new(context)),
+        })
+    }
+
+    /// Appends the frames of one event.
+    #[inline]
+    pub fn event(&mut self, event: &Event<'_>, out: &mut String) {
+        match &mut self.0 {
+            Writes::Chat(encoder) => encoder.event(event, out),
+            Writes::Responses(encoder) => encoder.event(event, out),
+            Writes::Gemini(encoder) => encoder.event(event, out),
+        }
+    }
+
+    /// Appends what a complete answer ends with, once.
+    pub fn end(&mut self, out: &mut String) {
+        match &mut self.0 {
+            Writes::Chat(encoder) => encoder.end(out),
+            Writes::Responses(encoder) => encoder.end(out),
+            Writes::Gemini(encoder) => encoder.end(out),
+        }
+    }
+
+    /// Appends an error, which is the end. Nothing is appended behind another ending.
+    pub fn fail(&mut self, failure: &Failure, out: &mut String) {
+        match &mut self.0 {
+            Writes::Chat(encoder) => encoder.fail(failure, out),
+            Writes::Responses(encoder) => encoder.fail(failure, out),
+            Writes::Gemini(encoder) => encoder.fail(failure, out),
+        }
+    }
+
+    /// True when more would have to be held than may be: the stream has to be failed.
+    #[must_use]
+    pub fn overflow(&self) -> bool {
+        match &self.0 {
+            Writes::Chat(encoder) => encoder.overflow(),
+            Writes::Responses(encoder) => encoder.overflow(),
+            Writes::Gemini(encoder) => encoder.overflow(),
+        }
+    }
+}
