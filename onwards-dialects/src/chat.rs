@@ -20,7 +20,7 @@ pub(crate) use address::{PATH, azure_path};
 pub(crate) use answer::write_answer;
 pub(crate) use decoder::Decoder;
 pub(crate) use encoder::Encoder;
-pub(crate) use failure::{embedded_error, read_failure, write_failure};
+pub(crate) use failure::{embedded_error, frame_failure, read_failure, write_failure};
 pub(crate) use receive::read_answer;
 pub(crate) use request::read_request;
 pub(crate) use send::write_request;

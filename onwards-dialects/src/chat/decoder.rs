@@ -6,12 +6,12 @@
 use onwards_json::{Kind, ScanError, Scanner, Value};
 
 use super::calls::{Calls, Delta};
-use super::failure::of_frame;
+use super::failure::frame_failure;
 use super::message::signature;
 use super::receive::{Said, Written, read_blocks, read_finish, read_images, read_usage, texts};
 use crate::Step;
 use crate::answer::{Event, Finish, Usage};
-use crate::failure::Unreadable;
+use crate::failure::{Failure, Unreadable};
 use crate::options::Reading;
 use crate::text::{Str, value};
 
@@ -75,10 +75,13 @@ impl Decoder {
         let frame =
             Frame::read(payload).map_err(|_| Unreadable::new("a frame that is not JSON"))?;
         if let Some(error) = &frame.error {
-            return Ok(Step::Failed(of_frame(Some(error))));
+            return Ok(Step::Failed(frame_failure(error)));
         }
         if event == "error" || frame.is_error {
-            return Ok(Step::Failed(of_frame(value(payload).as_ref())));
+            let failure = value(payload).map(|whole| frame_failure(&whole));
+            return Ok(Step::Failed(
+                failure.unwrap_or_else(|| Failure::unsaid(500)),
+            ));
         }
         if let Some(choices) = &frame.choices {
             self.choices(choices, frame.id.as_ref(), sink)

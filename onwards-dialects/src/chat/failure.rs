@@ -49,9 +49,9 @@ pub(crate) fn embedded_error(body: &str) -> Option<Failure> {
         .map(Said::embedded)
 }
 
-/// The error of a frame, if it is one: the value of its member `error`, or all of it.
-pub(super) fn of_frame(value: Option<&Value<'_>>) -> Failure {
-    value.and_then(Said::of).unwrap_or_default().embedded()
+/// The error of a frame: the value of its member `error`, or all of it.
+pub(crate) fn frame_failure(value: &Value<'_>) -> Failure {
+    Said::of(value).unwrap_or_default().embedded()
 }
 
 /// What servers say of an error.

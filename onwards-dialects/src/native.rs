@@ -1,0 +1,356 @@
+//! Answers of providers that speak the client's own dialect: only the name of the model is another, all other bytes stay.
+
+use onwards_json::{Kind, ScanError, Scanner, Value};
+
+use crate::failure::{Failure, Unreadable, class};
+use crate::text::value;
+use crate::{Protocol, Step, chat, gemini};
+
+/// The most candidates that are told apart.
+const MOST: usize = 1024;
+
+/// A whole answer with `model` as the name of its model. `None` where there is nothing to change: it has that name already or
+/// none, or is no JSON object.
+#[must_use]
+pub fn named(protocol: Protocol, body: &[u8], model: &str) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(body).ok()?;
+    let quoted = onwards_json::quote(model);
+    let mut edit = Edit::new(text, &quoted);
+    let mut out = String::new();
+    rename(protocol, text, &mut edit, &mut out).ok()?;
+    edit.finish(&mut out);
+    (!out.is_empty()).then(|| out.into_bytes())
+}
+
+fn rename(
+    protocol: Protocol,
+    text: &str,
+    edit: &mut Edit<'_>,
+    out: &mut String,
+) -> Result<(), ScanError> {
+    let mut scanner = Scanner::of(text);
+    scanner.enter_object()?;
+    while let Some(name) = scanner.next_key()? {
+        if name.is(member(protocol)) {
+            edit.put(&scanner.skip()?, out);
+        }
+    }
+    scanner.finish()
+}
+
+/// Where an answer has the name of its model.
+fn member(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Chat | Protocol::Responses | Protocol::Messages => "model",
+        Protocol::Gemini => "modelVersion",
+    }
+}
+
+/// The payloads of a stream.
+#[derive(Debug)]
+pub struct NativeEvents {
+    protocol: Protocol,
+    /// The client's name for the model, as JSON text.
+    model: String,
+    content: bool,
+    /// The terminal signal was seen.
+    over: bool,
+    /// Choices or candidates, and whether each has ended.
+    choices: Vec<(u64, bool)>,
+}
+
+/// What a payload says beside its text.
+#[derive(Default)]
+struct Frame<'a> {
+    kind: Option<Value<'a>>,
+    error: Option<Value<'a>>,
+}
+
+impl NativeEvents {
+    /// For a stream of this dialect, whose client calls the model `model`.
+    #[must_use]
+    pub fn new(protocol: Protocol, model: &str) -> Self {
+        Self {
+            protocol,
+            model: onwards_json::quote(model),
+            content: false,
+            over: false,
+            choices: Vec::new(),
+        }
+    }
+
+    /// Looks at one payload. If it names a model, what the client gets instead is appended; otherwise nothing is, and the client
+    /// gets it as it is.
+    ///
+    /// [`Step::Failed`] is the provider's error. Before the client has content somebody else can be asked; later the payload is
+    /// still the client's to see, for it is in its own dialect.
+    ///
+    /// # Errors
+    /// For what is not JSON; nothing is appended then.
+    pub fn payload(&mut self, payload: &str, out: &mut String) -> Result<Step, Unreadable> {
+        let start = out.len();
+        if self.protocol == Protocol::Chat && payload.trim() == "[DONE]" {
+            self.over = true;
+            return Ok(Step::Complete);
+        }
+        let model = std::mem::take(&mut self.model);
+        let mut edit = Edit::new(payload, &model);
+        let frame = self.walk(payload, &mut edit, out);
+        edit.finish(out);
+        self.model = model;
+        let frame = frame.map_err(|_| {
+            out.truncate(start);
+            Unreadable::new("a frame that is not JSON")
+        })?;
+        Ok(match self.protocol {
+            Protocol::Chat => match &frame.error {
+                Some(error) => Step::Failed(chat::frame_failure(error)),
+                None => Step::Open,
+            },
+            Protocol::Gemini => match &frame.error {
+                Some(_) => Step::Failed(
+                    gemini::embedded_error(payload).unwrap_or_else(|| Failure::unsaid(500)),
+                ),
+                None => Step::Open,
+            },
+            Protocol::Responses => self.response(&frame, payload),
+            Protocol::Messages => self.message(&frame, payload),
+        })
+    }
+
+    /// True once anything of the answer itself was seen: behind that nobody else can be asked.
+    #[must_use]
+    pub fn seen_content(&self) -> bool {
+        self.content
+    }
+
+    /// True when the stream may end here: its answer is complete.
+    #[must_use]
+    pub fn may_end(&self) -> bool {
+        self.over || (!self.choices.is_empty() && self.choices.iter().all(|(_, ended)| *ended))
+    }
+
+    fn walk<'a>(
+        &mut self,
+        payload: &'a str,
+        edit: &mut Edit<'_>,
+        out: &mut String,
+    ) -> Result<Frame<'a>, ScanError> {
+        let mut frame = Frame::default();
+        let mut scanner = Scanner::of(payload);
+        scanner.enter_object()?;
+        while let Some(name) = scanner.next_key()? {
+            match (&*name.decoded(), self.protocol) {
+                ("error", _) => frame.error = Some(scanner.skip()?).filter(|e| !e.is_null()),
+                ("type", Protocol::Messages | Protocol::Responses) => {
+                    frame.kind = Some(scanner.skip()?);
+                }
+                ("model", Protocol::Chat) | ("modelVersion", Protocol::Gemini) => {
+                    edit.put(&scanner.skip()?, out);
+                }
+                ("response", Protocol::Responses) | ("message", Protocol::Messages) => {
+                    self.inner(&mut scanner, &mut frame, edit, out)?;
+                }
+                ("delta", Protocol::Messages) => self.delta(&mut scanner)?,
+                ("choices", Protocol::Chat) => self.choices(&mut scanner, "finish_reason")?,
+                ("candidates", Protocol::Gemini) => self.choices(&mut scanner, "finishReason")?,
+                ("promptFeedback", Protocol::Gemini) => self.feedback(&mut scanner)?,
+                _ => {}
+            }
+        }
+        scanner.finish()?;
+        Ok(frame)
+    }
+
+    /// The answer that an event of Responses or the first one of Messages holds.
+    fn inner<'a>(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+        frame: &mut Frame<'a>,
+        edit: &mut Edit<'_>,
+        out: &mut String,
+    ) -> Result<(), ScanError> {
+        if scanner.peek()? != Kind::Object {
+            return scanner.skip().map(drop);
+        }
+        scanner.enter_object()?;
+        while let Some(name) = scanner.next_key()? {
+            if name.is("model") {
+                edit.put(&scanner.skip()?, out);
+            } else if name.is("error") {
+                frame.error = Some(scanner.skip()?).filter(|error| !error.is_null());
+            }
+        }
+        Ok(())
+    }
+
+    /// The end of a message, which its `delta` tells.
+    fn delta(&mut self, scanner: &mut Scanner<'_>) -> Result<(), ScanError> {
+        if scanner.peek()? != Kind::Object {
+            return scanner.skip().map(drop);
+        }
+        scanner.enter_object()?;
+        while let Some(name) = scanner.next_key()? {
+            if name.is("stop_reason") && scanner.peek()? == Kind::String {
+                self.over = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// A prompt that was blocked has no other answer.
+    fn feedback(&mut self, scanner: &mut Scanner<'_>) -> Result<(), ScanError> {
+        let feedback = scanner.skip()?;
+        if feedback.members().any(|m| m.is("blockReason")) {
+            self.over = true;
+            self.content = true;
+        }
+        Ok(())
+    }
+
+    fn choices(&mut self, scanner: &mut Scanner<'_>, finish: &str) -> Result<(), ScanError> {
+        if scanner.peek()? != Kind::Array {
+            return scanner.skip().map(drop);
+        }
+        scanner.enter_array()?;
+        let mut place = 0;
+        while scanner.next_element()? {
+            self.choice(scanner, place, finish)?;
+            place += 1;
+        }
+        Ok(())
+    }
+
+    fn choice(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        place: u64,
+        finish: &str,
+    ) -> Result<(), ScanError> {
+        if scanner.peek()? != Kind::Object {
+            return scanner.skip().map(drop);
+        }
+        let (mut index, mut ended) = (place, false);
+        scanner.enter_object()?;
+        while let Some(name) = scanner.next_key()? {
+            match &*name.decoded() {
+                "index" => index = scanner.skip_u64()?.unwrap_or(place),
+                "delta" | "content" if !self.content => self.content = says(scanner)?,
+                word if word == finish => {
+                    let reason = scanner.skip()?.as_text();
+                    ended = reason.is_some_and(|reason| !reason.raw().is_empty());
+                }
+                _ => {}
+            }
+        }
+        self.content |= ended;
+        if let Some((_, known)) = self.choices.iter_mut().find(|(known, _)| *known == index) {
+            *known |= ended;
+        } else if self.choices.len() < MOST {
+            self.choices.push((index, ended));
+        }
+        Ok(())
+    }
+
+    fn response(&mut self, frame: &Frame<'_>, payload: &str) -> Step {
+        let kind = frame.kind.and_then(|kind| kind.as_text());
+        let is = |word: &str| kind.is_some_and(|kind| kind.is(word));
+        if is("error") || is("response.failed") {
+            self.over |= is("response.failed");
+            // The event of an error is the error, but for its type.
+            let error = frame.error.or_else(|| value(payload));
+            let mut failure =
+                error.map_or_else(|| Failure::unsaid(500), |error| chat::frame_failure(&error));
+            if frame.error.is_none() {
+                class(failure.status).clone_into(&mut failure.kind);
+            }
+            return Step::Failed(failure);
+        }
+        if is("response.completed") || is("response.incomplete") {
+            self.content = true;
+            self.over = true;
+            return Step::Complete;
+        }
+        let before = [
+            "response.created",
+            "response.in_progress",
+            "response.queued",
+        ];
+        self.content |= kind.is_some() && !before.iter().any(|word| is(word));
+        Step::Open
+    }
+
+    fn message(&mut self, frame: &Frame<'_>, payload: &str) -> Step {
+        let kind = frame.kind.and_then(|kind| kind.as_text());
+        let is = |word: &str| kind.is_some_and(|kind| kind.is(word));
+        if is("error") {
+            return Step::Failed(
+                crate::Kind::Anthropic
+                    .embedded_error(payload)
+                    .unwrap_or_else(|| Failure::unsaid(500)),
+            );
+        }
+        if is("message_stop") {
+            self.content = true;
+            self.over = true;
+            return Step::Complete;
+        }
+        self.content |= kind.is_some() && !is("message_start") && !is("ping");
+        Step::Open
+    }
+}
+
+/// Whether a delta or a content holds more than who speaks.
+fn says(scanner: &mut Scanner<'_>) -> Result<bool, ScanError> {
+    if scanner.peek()? != Kind::Object {
+        return scanner.skip().map(|_| false);
+    }
+    let mut says = false;
+    scanner.enter_object()?;
+    while let Some(name) = scanner.next_key()? {
+        let value = scanner.skip()?;
+        says |= !name.is("role")
+            && match value.kind() {
+                Kind::Null => false,
+                Kind::String => value.as_text().is_some_and(|text| !text.raw().is_empty()),
+                Kind::Array => value.elements().next().is_some(),
+                Kind::Object | Kind::Bool | Kind::Number => true,
+            };
+    }
+    Ok(says)
+}
+
+/// A text on its way out with other values in some places.
+struct Edit<'t> {
+    text: &'t str,
+    with: &'t str,
+    done: usize,
+}
+
+impl<'t> Edit<'t> {
+    fn new(text: &'t str, with: &'t str) -> Self {
+        let done = 0;
+        Self { text, with, done }
+    }
+
+    /// Another value in the place of a string.
+    fn put(&mut self, value: &Value<'_>, out: &mut String) {
+        if value.kind() != Kind::String || value.text() == self.with {
+            return;
+        }
+        let span = value.span();
+        out.push_str(self.text.get(self.done..span.start).unwrap_or_default());
+        out.push_str(self.with);
+        self.done = span.end;
+    }
+
+    /// The rest, if anything was put.
+    fn finish(self, out: &mut String) {
+        if self.done > 0 {
+            out.push_str(self.text.get(self.done..).unwrap_or_default());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

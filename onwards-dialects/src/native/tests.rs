@@ -1,0 +1,209 @@
+use proptest::prelude::*;
+
+use super::{NativeEvents, named};
+use crate::testing::events;
+use crate::{Protocol, Step};
+
+/// What becomes of each payload (`=`: nothing), what the step is, and what is known then: (content, may end).
+fn told(protocol: Protocol, payloads: &[&str]) -> Vec<String> {
+    let mut native = NativeEvents::new(protocol, "fast");
+    payloads
+        .iter()
+        .map(|payload| {
+            let mut out = String::new();
+            let step = native.payload(payload, &mut out);
+            let out = if out.is_empty() { "=" } else { &out };
+            let step = match step {
+                Ok(Step::Open) => "open".to_owned(),
+                Ok(Step::Complete) => "complete".to_owned(),
+                Ok(Step::Failed(failure)) => format!("failed {}", failure.status),
+                Err(unreadable) => unreadable.why.to_owned(),
+            };
+            format!(
+                "{out} {step} {} {}",
+                native.seen_content(),
+                native.may_end()
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn a_chat_stream_is_renamed_and_watched() {
+    let payloads = [
+        r#"{"id":"a","model":"vendor/m" ,"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}"#,
+        r#"{"id":"a","model":"fast","choices":[{"index":0,"delta":{"content":"x"}}]}"#,
+        r#"{"choices":[{"delta":{},"index":1,"finish_reason":"stop"}],"model":null}"#,
+        r#"{"choices":[{"index":0,"delta":{},"finish_reason":""}]}"#,
+        r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#,
+        r#"{"choices":[],"usage":{"prompt_tokens":1.0},"model":"vendor/m"}"#,
+        "[DONE]",
+    ];
+    assert_eq!(
+        told(Protocol::Chat, &payloads),
+        [
+            r#"{"id":"a","model":"fast" ,"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]} open false false"#,
+            "= open true false",
+            "= open true false",
+            "= open true false",
+            "= open true true",
+            r#"{"choices":[],"usage":{"prompt_tokens":1.0},"model":"fast"} open true true"#,
+            "= complete true true",
+        ]
+    );
+    assert_eq!(
+        told(
+            Protocol::Chat,
+            &[
+                r#"{"model":"m","error":{"code":429}}"#,
+                r#"{"error":null}"#,
+                r#"{"model":"m","choices":[}"#,
+                r#"{"mod\u0065l":"m"}"#,
+            ]
+        ),
+        [
+            r#"{"model":"fast","error":{"code":429}} failed 429 false false"#,
+            "= open false false",
+            "= a frame that is not JSON false false",
+            r#"{"mod\u0065l":"fast"} open false false"#,
+        ]
+    );
+}
+
+#[test]
+fn a_responses_stream_is_renamed_and_watched() {
+    let payloads = [
+        r#"{"type":"response.created","response":{"id":"r","model":"m","output":[{"model":"x"}]}}"#,
+        r#"{"type":"response.output_item.added","item":{"model":"kept"}}"#,
+        r#"{"type":"response.failed","response":{"model":"m","error":{"code":"rate_limit_exceeded","message":"slow"}}}"#,
+        r#"{"type":"error","error":null,"code":"rate_limit_exceeded","message":"m"}"#,
+        r#"{"type":"response.incomplete","response":{"model":"m"}}"#,
+        r#"{"type":"response.completed","response":{"model":"m"}}"#,
+    ];
+    assert_eq!(
+        told(Protocol::Responses, &payloads),
+        [
+            r#"{"type":"response.created","response":{"id":"r","model":"fast","output":[{"model":"x"}]}} open false false"#,
+            "= open true false",
+            r#"{"type":"response.failed","response":{"model":"fast","error":{"code":"rate_limit_exceeded","message":"slow"}}} failed 429 true true"#,
+            "= failed 429 true true",
+            r#"{"type":"response.incomplete","response":{"model":"fast"}} complete true true"#,
+            r#"{"type":"response.completed","response":{"model":"fast"}} complete true true"#,
+        ]
+    );
+}
+
+#[test]
+fn a_messages_stream_is_renamed_and_watched() {
+    let payloads = [
+        r#"{"type":"message_start","message":{"id":"m1","model":"claude","usage":{}}}"#,
+        r#"{"type":"ping"}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":null}}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    assert_eq!(
+        told(Protocol::Messages, &payloads),
+        [
+            r#"{"type":"message_start","message":{"id":"m1","model":"fast","usage":{}}} open false false"#,
+            "= open false false",
+            "= open true false",
+            "= open true false",
+            "= open true true",
+            "= complete true true",
+        ]
+    );
+}
+
+#[test]
+fn a_gemini_stream_is_renamed_and_watched() {
+    let payloads = [
+        r#"{"candidates":[{"content":{"role":"model"},"index":0}],"modelVersion":"gemini-x"}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"x"}],"role":"model"}}],"model":"kept"}"#,
+        r#"{"candidates":[{"finishReason":"STOP"}],"modelVersion":"fast"}"#,
+        r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#,
+    ];
+    assert_eq!(
+        told(Protocol::Gemini, &payloads),
+        [
+            r#"{"candidates":[{"content":{"role":"model"},"index":0}],"modelVersion":"fast"} open false false"#,
+            "= open true false",
+            "= open true true",
+            "= failed 503 true true",
+        ]
+    );
+    assert_eq!(
+        told(
+            Protocol::Gemini,
+            &[r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#]
+        ),
+        ["= open true true"]
+    );
+}
+
+#[test]
+fn captured_streams_lose_nothing_but_the_name() {
+    for (protocol, name, stream) in [
+        (
+            Protocol::Chat,
+            "test-model-1",
+            include_str!("../../tests/data/chat/parallel.sse"),
+        ),
+        (
+            Protocol::Gemini,
+            "gemini-test-1",
+            include_str!("../../tests/data/gemini/parallel.sse"),
+        ),
+    ] {
+        let mut native = NativeEvents::new(protocol, "fast");
+        for (_, payload) in events(stream) {
+            let mut out = String::new();
+            native.payload(&payload, &mut out).unwrap();
+            if out.is_empty() {
+                out.push_str(&payload);
+            }
+            assert_eq!(out, payload.replace(name, "fast"));
+        }
+        assert!(native.may_end());
+    }
+}
+
+#[test]
+fn a_whole_answer_is_renamed_where_it_has_a_name() {
+    for (protocol, body, expected) in [
+        (
+            Protocol::Chat,
+            r#"{ "model" : "m", "x": {"model":"m"}, "n": 1.10 }"#,
+            Some(r#"{ "model" : "fa\"st", "x": {"model":"m"}, "n": 1.10 }"#),
+        ),
+        (Protocol::Messages, r#"{"type":"message"}"#, None),
+        (Protocol::Responses, r#"{"model":null}"#, None),
+        (Protocol::Responses, r#"{"model":"fa\"st"}"#, None),
+        (
+            Protocol::Gemini,
+            r#"{"modelVersion":"m","model":"m"}"#,
+            Some(r#"{"modelVersion":"fa\"st","model":"m"}"#),
+        ),
+        (Protocol::Chat, r#"{"model":"m""#, None),
+        (Protocol::Chat, "[]", None),
+    ] {
+        let found = named(protocol, body.as_bytes(), "fa\"st");
+        let found = found.map(|body| String::from_utf8(body).unwrap());
+        assert_eq!(found.as_deref(), expected, "{body}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics(text in "[\\[\\]{}:,\"a-f0-9 ]{0,60}") {
+        for protocol in [Protocol::Chat, Protocol::Responses, Protocol::Messages, Protocol::Gemini] {
+            let mut out = String::new();
+            let step = NativeEvents::new(protocol, "fast").payload(&text, &mut out);
+            if step.is_err() {
+                prop_assert_eq!(&out, "");
+            }
+            let _body = named(protocol, text.as_bytes(), "fast");
+        }
+    }
+}
