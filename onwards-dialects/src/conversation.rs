@@ -155,6 +155,24 @@ impl<'r> Conversation<'r> {
         Ok(())
     }
 
+    /// Takes parts out, the turns that are left with none as well, and merges what then stands side by side.
+    fn retain(&mut self, mut keep: impl FnMut(&Part<'_>) -> bool) {
+        let turns = std::mem::take(&mut self.turns);
+        for mut turn in turns {
+            turn.parts.retain(|placed| keep(&placed.part));
+            self.add(turn.assistant, turn.parts);
+        }
+        self.sort();
+    }
+
+    /// Puts the results of calls first in the person's turns.
+    fn sort(&mut self) {
+        for turn in self.turns.iter_mut().filter(|turn| !turn.assistant) {
+            turn.parts
+                .sort_by_key(|placed| !matches!(placed.part.kind, PartKind::ToolResult(_)));
+        }
+    }
+
     /// Parts of a side: they join its turn, if that is the last one.
     fn add(&mut self, assistant: bool, parts: Vec<Placed<'r>>) {
         if parts.is_empty() {
@@ -168,10 +186,7 @@ impl<'r> Conversation<'r> {
 
     /// What can only be done when all messages are there.
     fn close(&mut self, rules: Rules, report: &mut Report) -> Result<(), Rejected> {
-        for turn in self.turns.iter_mut().filter(|turn| !turn.assistant) {
-            turn.parts
-                .sort_by_key(|placed| !matches!(placed.part.kind, PartKind::ToolResult(_)));
-        }
+        self.sort();
         if rules.trim {
             self.trim_last();
         }
@@ -346,12 +361,15 @@ impl<'r> Unnamed<'r> {
     }
 }
 
-/// Refuses what would change the shape of the answer, whatever the operator says of losses (spec providers 3.0.4): several
-/// candidates, unless the provider has them, and audio.
+/// Refuses what only the client's own dialect can serve, and what would change the shape of the answer, whatever the operator says
+/// of losses (spec providers 3.0.4): several candidates, unless the provider has them, and audio.
 ///
 /// # Errors
-/// `unsupported_parameter`.
+/// `unsupported_parameter`, or what the reader of the request has prepared.
 pub(crate) fn refuse_shapes(request: &Request<'_>, candidates: bool) -> Result<(), Rejected> {
+    if let Some(rejected) = &request.native_only {
+        return Err(rejected.clone());
+    }
     let several = request
         .param("n")
         .and_then(|n| crate::text::value(n))
@@ -378,12 +396,17 @@ pub(crate) fn refuse_shapes(request: &Request<'_>, candidates: bool) -> Result<(
 
 /// Notes every parameter that is not among `taken`, and every member that nobody knows, as dropped.
 pub(crate) fn drop_rest(request: &Request<'_>, taken: &[&str], report: &mut Report) {
+    drop_params(request, taken, report);
+    for (name, _) in &request.unknown {
+        report.dropped(&name.decoded());
+    }
+}
+
+/// Notes every parameter that is not among `taken` as dropped.
+pub(crate) fn drop_params(request: &Request<'_>, taken: &[&str], report: &mut Report) {
     let named = request.params.iter().map(|param| param.name);
     for name in named.filter(|name| !taken.contains(name)) {
         report.dropped(name);
-    }
-    for (name, _) in &request.unknown {
-        report.dropped(&name.decoded());
     }
 }
 

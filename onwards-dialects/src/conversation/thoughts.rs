@@ -117,12 +117,25 @@ pub(crate) fn claude(request: &Request<'_>, options: &Options, report: &mut Repo
         }
         Reasoning::Budget(tokens) => Thinking::Budget(*tokens),
         Reasoning::Dynamic if adaptive => Thinking::Adaptive(None),
-        Reasoning::Dynamic => {
+        Reasoning::Dynamic => within(request, options, report),
+    }
+}
+
+/// A budget for a client that leaves it to the model: a medium one, or what its limit leaves room for.
+fn within(request: &Request<'_>, options: &Options, report: &mut Report) -> Thinking {
+    let room = request.max_tokens.map_or(u64::MAX, |limit| limit.tokens);
+    let fits = ["medium", "low", "minimal"]
+        .iter()
+        .filter_map(|word| budget(word, options, Family::Anthropic))
+        .find(|tokens| (1..room).contains(tokens));
+    match fits {
+        Some(tokens) => {
             report.note("reasoning_effort", Change::Changed);
-            match budget("medium", options, Family::Anthropic) {
-                Some(tokens) if tokens > 0 => Thinking::Budget(tokens),
-                _ => Thinking::Unsaid,
-            }
+            Thinking::Budget(tokens)
+        }
+        None => {
+            report.dropped("reasoning_effort");
+            Thinking::Unsaid
         }
     }
 }
@@ -168,23 +181,20 @@ pub(crate) fn limit(
 
 /// Leaves of the thoughts in a conversation those that `family` can read, and notes the others as dropped.
 pub(crate) fn keep(conversation: &mut Conversation<'_>, family: Family, report: &mut Report) {
-    for turn in &mut conversation.turns {
-        turn.parts.retain(|placed| match &placed.part.kind {
-            PartKind::Thinking(thought) => match &thought.state {
-                Some(state) if state.family == family => true,
-                Some(_) => {
-                    report.dropped("thinking_blocks");
-                    false
-                }
-                None => {
-                    report.dropped("reasoning_content");
-                    false
-                }
-            },
-            _ => true,
-        });
-    }
-    conversation.turns.retain(|turn| !turn.parts.is_empty());
+    conversation.retain(|part| match &part.kind {
+        PartKind::Thinking(thought) => match &thought.state {
+            Some(state) if state.family == family => true,
+            Some(_) => {
+                report.dropped("thinking_blocks");
+                false
+            }
+            None => {
+                report.dropped("reasoning_content");
+                false
+            }
+        },
+        _ => true,
+    });
 }
 
 /// Puts what is remembered of earlier thoughts before the calls they led to, where the client has not sent them back.

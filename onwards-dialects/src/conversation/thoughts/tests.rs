@@ -67,6 +67,29 @@ fn efforts_are_budgets_levels_and_efforts() {
 }
 
 #[test]
+fn a_model_that_thinks_as_it_likes_gets_a_budget_with_room_beside_it() {
+    let options = options();
+    for (tokens, expected, losses) in [
+        (9000, Thinking::Budget(8192), "reasoning_effort"),
+        (8192, Thinking::Budget(2048), "reasoning_effort"),
+        (1025, Thinking::Budget(1024), "reasoning_effort"),
+        (1024, Thinking::Unsaid, "reasoning_effort"),
+    ] {
+        let request = Request {
+            reasoning: Some(Reasoning::Dynamic),
+            max_tokens: Some(MaxTokens {
+                tokens,
+                spelling: None,
+            }),
+            ..Request::default()
+        };
+        let mut report = Report::default();
+        assert_eq!(claude(&request, &options, &mut report), expected);
+        assert_eq!(report.losses(100), losses);
+    }
+}
+
+#[test]
 fn a_budget_needs_room_beside_it() {
     let mut options = options();
     for (client, thinking, default, expected) in [
