@@ -20,6 +20,7 @@ mod codec;
 mod conversation;
 mod data_uri;
 mod dispatch;
+pub mod estimate;
 pub mod failure;
 pub mod fidelity;
 mod gemini;
