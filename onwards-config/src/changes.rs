@@ -1,17 +1,16 @@
 //! What one configuration changes in another, told by names: for the log of a reload, and before it.
 //!
-//! Providers are the same one if they have the same name in their pool, or, without names, the same URL and model. A key is
-//! known by the name of its definition; keys without one are only counted. No secret and no header value is repeated.
+//! Providers are the same one if they have the same name in their pool, or, without names, the same URL and model; of a shared
+//! provider that serves several models each is one. A key is known by the name of its definition; keys without one are only
+//! counted. No secret and no header value is repeated.
 
 mod pools;
+mod settings;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::{self, Display};
-use std::time::Duration;
 
-use crate::gateway::{
-    Auth, Gateway, HttpPool, KeyDefinition, Proxy, RateLimit, SharedState, Target,
-};
+use crate::gateway::{Auth, Gateway, KeyDefinition, RateLimit, Target};
 use crate::secret::Secret;
 
 /// A part of a configuration that can change by itself.
@@ -192,7 +191,7 @@ use differing;
 #[must_use]
 pub fn compare(old: &Gateway, new: &Gateway) -> Changes {
     let mut changes = Changes::default();
-    settings(&mut changes, old, new);
+    settings::compare(&mut changes, old, new);
     let rosters = (Roster::of(&old.auth), Roster::of(&new.auth));
     keys(&mut changes, &old.auth, &new.auth, &rosters);
     let (old_roster, new_roster) = &rosters;
@@ -217,75 +216,6 @@ pub fn compare(old: &Gateway, new: &Gateway) -> Changes {
         }
     }
     changes
-}
-
-fn settings(changes: &mut Changes, old: &Gateway, new: &Gateway) {
-    let differing = differing!(old, new, Gateway {
-        strict_mode as "strict_mode",
-        http_pool as "http_pool",
-        proxy as "proxy" by same_proxy,
-        rejected_params as "rejected_params",
-        exempt_header as "exempt_header",
-        first_token_timeout as "first_token_timeout_ms",
-        batch_inflight_enforce as "batch_inflight_enforce",
-        max_inflight_requests as "max_inflight_requests",
-        rate_limit_headers as "rate_limit_headers",
-        shared_state as "shared_state" by same_store,
-        ingress as "ingress",
-        image_fetch as "image_fetch",
-        reasoning_state as "reasoning_state",
-        dry_run_key as "dry_run_key" by same_secrets;
-        auth, targets
-    });
-    for name in differing {
-        let detail = match name.as_str() {
-            "strict_mode" => format!("{} -> {}", old.strict_mode, new.strict_mode),
-            "http_pool" => format!("{} -> {}", kept(old.http_pool), kept(new.http_pool)),
-            "first_token_timeout_ms" => format!(
-                "{} -> {}",
-                millis(old.first_token_timeout),
-                millis(new.first_token_timeout)
-            ),
-            "batch_inflight_enforce" => format!(
-                "{} -> {}",
-                old.batch_inflight_enforce, new.batch_inflight_enforce
-            ),
-            "max_inflight_requests" => format!(
-                "{} -> {}",
-                number(old.max_inflight_requests),
-                number(new.max_inflight_requests)
-            ),
-            "rate_limit_headers" => {
-                format!("{} -> {}", old.rate_limit_headers, new.rate_limit_headers)
-            }
-            "shared_state" => match (&old.shared_state, &new.shared_state) {
-                (Some(old), Some(new)) => of_store(old, new).join(", "),
-                (None, _) => "none -> a store".to_owned(),
-                (_, None) => "a store -> none".to_owned(),
-            },
-            _ => String::new(),
-        };
-        changes.push(Part::Setting, Kind::Changed, name, detail);
-    }
-}
-
-fn kept(pool: HttpPool) -> String {
-    format!(
-        "{} idle for {} s",
-        pool.max_idle_per_host,
-        pool.idle_timeout.as_secs()
-    )
-}
-
-fn millis(duration: Option<Duration>) -> String {
-    duration.map_or_else(
-        || "none".to_owned(),
-        |duration| duration.as_millis().to_string(),
-    )
-}
-
-fn number(bound: Option<u32>) -> String {
-    bound.map_or_else(|| "none".to_owned(), |bound| bound.to_string())
 }
 
 fn keys(
@@ -475,47 +405,6 @@ fn same_secret(old: &Secret, new: &Secret) -> bool {
 
 fn same_secrets(old: &Option<Secret>, new: &Option<Secret>) -> bool {
     old.as_ref().map(Secret::expose) == new.as_ref().map(Secret::expose)
-}
-
-fn same_proxy(old: &Option<Proxy>, new: &Option<Proxy>) -> bool {
-    match (old, new) {
-        (None, None) | (Some(Proxy::FromEnvironment), Some(Proxy::FromEnvironment)) => true,
-        (
-            Some(Proxy::Fixed {
-                http: old_http,
-                https: old_https,
-                no_proxy: old_direct,
-            }),
-            Some(Proxy::Fixed {
-                http,
-                https,
-                no_proxy,
-            }),
-        ) => {
-            same_secrets(old_http, http) && same_secrets(old_https, https) && old_direct == no_proxy
-        }
-        _ => false,
-    }
-}
-
-fn same_store(old: &Option<SharedState>, new: &Option<SharedState>) -> bool {
-    match (old, new) {
-        (None, None) => true,
-        (Some(old), Some(new)) => of_store(old, new).is_empty(),
-        _ => false,
-    }
-}
-
-fn of_store(old: &SharedState, new: &SharedState) -> Vec<String> {
-    differing!(old, new, SharedState {
-        redis as "redis" by |old: &Secret, new: &Secret| old.expose() == new.expose(),
-        ca as "ca" by same_secrets,
-        prefix as "prefix",
-        timeout as "timeout_ms",
-        lease as "lease_ms",
-        when_away as "when_away",
-        rate_limits as "rate_limits";
-    })
 }
 
 #[cfg(test)]

@@ -129,6 +129,24 @@ pub(crate) fn parse(url: &str) -> Result<Parsed, &'static str> {
     })
 }
 
+/// Checks a path that replaces that of requests: perhaps with `{model}` in it, and with a query.
+///
+/// # Errors
+/// What is allowed instead.
+pub(crate) fn check_path(text: &str) -> Result<(), &'static str> {
+    if !text.starts_with('/') {
+        return Err("a path that begins with `/`");
+    }
+    if text.contains('#') {
+        return Err("a path without a fragment (`#…`)");
+    }
+    let text = text.replace("{model}", "m");
+    let (path, query) = text.split_once('?').unwrap_or((text.as_str(), ""));
+    base_path(path)?;
+    // A query is held to the same characters; it has no segments.
+    base_path(&format!("q{}", query.replace('/', "-"))).map(|_| ())
+}
+
 /// Checks a proxy URL: `http` or `https`, perhaps with user information, no path.
 ///
 /// # Errors

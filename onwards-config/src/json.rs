@@ -1,5 +1,6 @@
 //! The file as a tree that keeps the order of members and all duplicates.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -35,6 +36,56 @@ impl Json {
             Self::Number(value) => value.to_string(),
             Self::String(value) => quoted(value),
             other => other.kind().to_owned(),
+        }
+    }
+
+    /// The value as JSON in the order of the file; of duplicates the last one.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text);
+        text
+    }
+
+    fn write(&self, out: &mut String) {
+        match self {
+            Self::Null => out.push_str("null"),
+            Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+            Self::Number(value) => out.push_str(&value.to_string()),
+            Self::String(value) => {
+                out.push_str(&serde_json::Value::from(value.as_str()).to_string());
+            }
+            Self::Array(elements) => {
+                out.push('[');
+                for (index, element) in elements.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    element.write(out);
+                }
+                out.push(']');
+            }
+            Self::Object(members) => {
+                let last: HashMap<&str, usize> = members
+                    .iter()
+                    .enumerate()
+                    .map(|(place, (name, _))| (name.as_str(), place))
+                    .collect();
+                out.push('{');
+                let mut first = true;
+                for (place, (name, value)) in members.iter().enumerate() {
+                    if last.get(name.as_str()) != Some(&place) {
+                        continue;
+                    }
+                    if !first {
+                        out.push(',');
+                    }
+                    first = false;
+                    out.push_str(&serde_json::Value::from(name.as_str()).to_string());
+                    out.push(':');
+                    value.write(out);
+                }
+                out.push('}');
+            }
         }
     }
 

@@ -40,6 +40,7 @@ mod secret;
 mod surroundings;
 
 mod json;
+mod kinds;
 mod locate;
 mod members;
 mod node;

@@ -61,10 +61,36 @@ impl<'a> Members<'a> {
         node
     }
 
+    /// Reports a member as missing that others make necessary.
+    pub(crate) fn lack(&mut self, name: &'static str, expected: &'static str) {
+        self.missing.push((name, expected));
+    }
+
+    /// How many members were asked for.
+    pub(crate) fn asked(&self) -> usize {
+        self.known.len()
+    }
+
+    /// The members that are there of those asked for since then.
+    pub(crate) fn given_since(&self, asked: usize) -> Vec<(&'static str, Node<'a>)> {
+        let names = self.known.iter().skip(asked);
+        let given = names.filter_map(|name| {
+            let (_, node) = self.entries.iter().find(|(known, _)| known == name)?;
+            (*node.json != Json::Null).then(|| (*name, node.clone()))
+        });
+        given.collect()
+    }
+
     /// Reports members that are missing, and warns about unknown ones.
     pub(crate) fn done(self) {
         let expected = format!("a member of {}; it is ignored", readable(self.kind));
         self.finish(Severity::Warning, &expected);
+    }
+
+    /// Reports members that are missing or unknown, without naming all that are known.
+    pub(crate) fn done_strict(self) {
+        let expected = format!("a member of {}", readable(self.kind));
+        self.finish(Severity::Error, &expected);
     }
 
     /// Reports members that are missing or unknown.
@@ -121,6 +147,22 @@ fn misplaced(kind: &str, name: &str) -> Option<&'static str> {
         "accepts_scheduling_priority",
         "weight",
         "name",
+        "provider",
+        "kind",
+        "path",
+        "stream_path",
+        "auth",
+        "aws",
+        "headers",
+        "extra_body",
+        "request_timeout_ms",
+    ];
+    const SHARED: &[&str] = &[
+        "rate_limit",
+        "concurrency_limit",
+        "response_headers",
+        "sanitize_response",
+        "trusted",
     ];
     const POOL: &[&str] = &[
         "keys",
@@ -143,8 +185,15 @@ fn misplaced(kind: &str, name: &str) -> Option<&'static str> {
         "rejected_params",
         "rate_limit_headers",
         "shared_state",
+        "ingress",
+        "image_fetch",
+        "reasoning_state",
+        "dry_run_key",
     ];
     match kind {
+        "connection" if PROVIDER.contains(&name) || SHARED.contains(&name) => {
+            Some("it belongs in the entries of targets, beside `provider`")
+        }
         "pool" if PROVIDER.contains(&name) => Some("it belongs in the entries of `providers`"),
         "provider" if POOL.contains(&name) => Some("it belongs beside `providers`"),
         "named_pools" if POOL.contains(&name) => {
@@ -176,6 +225,8 @@ fn readable(kind: &str) -> String {
         "config" => "the configuration".to_owned(),
         "single_target" => "a target with `url`".to_owned(),
         "named_pools" => "a target with `pools`".to_owned(),
+        "connection" => "a provider at the top of the file".to_owned(),
+        "provider_auth" => quote("auth"),
         "provider" | "pool" | "key_definition" | "routing_rule" => {
             format!("a {}", kind.replace('_', " "))
         }

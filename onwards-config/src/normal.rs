@@ -5,18 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::gateway::{
-    Action, Auth, Gateway, HttpPool, ImageFetch, Ingress, KeyDefinition, Proxy, ReasoningState,
-    SharedState, Target, WhenAway,
+    Action, Auth, Gateway, HttpPool, KeyDefinition, Proxy, SharedState, Target, WhenAway,
 };
 use crate::node::Reading;
 use crate::path::Path;
 use crate::secret::Secret;
 use crate::spec;
 
+mod connection;
 mod fallback;
 mod keys;
 mod pool;
+mod protocols;
 
+use connection::Connection;
 use keys::{Definitions, definitions, resolved};
 
 /// Puts everything together. Problems go to the reading.
@@ -40,8 +42,12 @@ pub(crate) fn gateway(config: spec::Config, reading: &Reading<'_>) -> Gateway {
         reading,
     );
     let aliases: BTreeSet<String> = config.targets.keys().cloned().collect();
+    let strict_mode = config.strict_mode.unwrap_or(false);
+    let shared = connection::shared(config.providers, strict_mode, reading);
     let whole = Whole {
         reading,
+        strict_mode,
+        shared: &shared,
         globals: &global_keys,
         definitions: &defs,
         aliases: &aliases,
@@ -63,7 +69,7 @@ pub(crate) fn gateway(config: spec::Config, reading: &Reading<'_>) -> Gateway {
         });
     warn_of_idle_limits(&targets, enforced, accounts, reading);
     Gateway {
-        strict_mode: config.strict_mode.unwrap_or(false),
+        strict_mode,
         batch_inflight_enforce: enforced,
         http_pool: HttpPool {
             max_idle_per_host: http_pool
@@ -86,10 +92,10 @@ pub(crate) fn gateway(config: spec::Config, reading: &Reading<'_>) -> Gateway {
         max_inflight_requests: config.max_inflight_requests,
         rate_limit_headers: config.rate_limit_headers.unwrap_or(true),
         shared_state: config.shared_state.map(shared_state),
-        ingress: Ingress::default(),
-        image_fetch: ImageFetch::default(),
-        reasoning_state: ReasoningState::default(),
-        dry_run_key: None,
+        ingress: protocols::ingress(config.ingress),
+        image_fetch: protocols::image_fetch(config.image_fetch),
+        reasoning_state: protocols::reasoning_state(config.reasoning_state),
+        dry_run_key: config.dry_run_key,
         auth: Auth {
             key_definitions: key_definitions(auth.key_definitions.unwrap_or_default()),
             global_keys,
@@ -174,6 +180,9 @@ fn proxy(given: spec::Proxy, path: &Path, reading: &Reading<'_>) -> Option<Proxy
 /// What targets need to know of the rest of the file.
 struct Whole<'a> {
     reading: &'a Reading<'a>,
+    strict_mode: bool,
+    /// The providers at the top of the file.
+    shared: &'a BTreeMap<String, Connection>,
     globals: &'a [Secret],
     definitions: &'a Definitions,
     aliases: &'a BTreeSet<String>,

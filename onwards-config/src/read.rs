@@ -10,8 +10,11 @@ use crate::node::{Given, Node};
 use crate::secret::Secret;
 use crate::spec::{Auth, Config, HttpPool, KeyDefinition, Proxy};
 
+mod connection;
+mod dialect;
 mod fallback;
 mod header;
+mod protocols;
 mod reasoning;
 mod shared_state;
 mod target;
@@ -37,6 +40,7 @@ pub(crate) fn config(node: &Node<'_>) -> Option<Config> {
     let config = Config {
         _schema: (),
         targets,
+        providers: read(&mut m, "providers", connection::shared),
         strict_mode: read(&mut m, "strict_mode", Node::bool),
         auth: read(&mut m, "auth", auth),
         rejected_params: read(&mut m, "rejected_params", |node| {
@@ -54,6 +58,13 @@ pub(crate) fn config(node: &Node<'_>) -> Option<Config> {
         }),
         rate_limit_headers: read(&mut m, "rate_limit_headers", Node::bool),
         shared_state: read(&mut m, "shared_state", shared_state::shared_state),
+        ingress: read(&mut m, "ingress", protocols::ingress),
+        image_fetch: read(&mut m, "image_fetch", protocols::image_fetch),
+        reasoning_state: read(&mut m, "reasoning_state", protocols::reasoning_state),
+        dry_run_key: read(&mut m, "dry_run_key", |node| {
+            node.secret("the token that opens the dry run")
+        })
+        .map(|given| given.secret),
     };
     m.done();
     Some(config)
@@ -235,6 +246,12 @@ fn map<'a, T>(
             .filter_map(|(name, node)| Some(((*name).to_owned(), read(node)?)))
             .collect(),
     )
+}
+
+/// One of the values of a type, by its name in the file.
+fn choice_of<T: Copy>(node: &Node<'_>, all: &[T], word: fn(T) -> &'static str) -> Option<T> {
+    let choices: Vec<_> = all.iter().map(|value| (word(*value), *value)).collect();
+    node.choice(&choices)
 }
 
 /// A member and how to read it.

@@ -7,11 +7,13 @@ use http::{HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 
 use crate::gateway::{
-    Access, Action, Affinity, Aimd, Backoff, Fallback, Gateway, Jitter, Pool, Provider, Proxy,
-    RateLimit, ReasoningSurface, ReasoningTranslation, SharedState, StatusPattern, Strategy,
+    Access, Action, Affinity, Aimd, Auth, Backoff, Fallback, Gateway, Jitter, Pool, Provider,
+    Proxy, RateLimit, ReasoningSurface, ReasoningTranslation, SharedState, StatusPattern, Strategy,
     Target, WhenAway,
 };
 use crate::secret::Secret;
+
+mod dialect;
 
 /// What stands for a secret.
 const HIDDEN: &str = "***";
@@ -21,22 +23,6 @@ const HIDDEN: &str = "***";
 /// are switched off. Meant to be looked at, not to be read again.
 #[must_use]
 pub fn redacted(gateway: &Gateway) -> Value {
-    let definitions = gateway
-        .auth
-        .key_definitions
-        .iter()
-        .map(|(name, definition)| {
-            let members = [
-                ("key", Some(HIDDEN.into())),
-                ("rate_limit", definition.rate_limit.map(rate_limit)),
-                (
-                    "concurrency_limit",
-                    definition.concurrency_limit.map(concurrency_limit),
-                ),
-                ("labels", Some(strings(&definition.labels))),
-            ];
-            (name.clone(), object(members))
-        });
     let targets = gateway
         .targets
         .iter()
@@ -82,15 +68,41 @@ pub fn redacted(gateway: &Gateway) -> Value {
             "shared_state",
             gateway.shared_state.as_ref().map(shared_state),
         ),
+        ("ingress", Some(dialect::ingress(&gateway.ingress))),
         (
-            "auth",
-            Some(json!({
-                "global_keys": hidden(&gateway.auth.global_keys),
-                "key_definitions": Value::Object(definitions.collect()),
-            })),
+            "image_fetch",
+            Some(dialect::image_fetch(&gateway.image_fetch)),
         ),
+        (
+            "reasoning_state",
+            Some(dialect::reasoning_state(gateway.reasoning_state)),
+        ),
+        (
+            "dry_run_key",
+            gateway.dry_run_key.as_ref().map(|_| HIDDEN.into()),
+        ),
+        ("auth", Some(auth(&gateway.auth))),
         ("targets", Some(Value::Object(targets.collect()))),
     ])
+}
+
+fn auth(auth: &Auth) -> Value {
+    let definitions = auth.key_definitions.iter().map(|(name, definition)| {
+        let members = [
+            ("key", Some(HIDDEN.into())),
+            ("rate_limit", definition.rate_limit.map(rate_limit)),
+            (
+                "concurrency_limit",
+                definition.concurrency_limit.map(concurrency_limit),
+            ),
+            ("labels", Some(strings(&definition.labels))),
+        ];
+        (name.clone(), object(members))
+    });
+    json!({
+        "global_keys": hidden(&auth.global_keys),
+        "key_definitions": Value::Object(definitions.collect()),
+    })
 }
 
 fn shared_state(shared: &SharedState) -> Value {
@@ -194,6 +206,10 @@ fn fallback(fallback: &Fallback) -> Value {
             Some(fallback.on_rejected_prompt.into()),
         ),
         (
+            "on_translation_error",
+            Some(fallback.on_translation_error.into()),
+        ),
+        (
             "first_token_timeout_ms",
             fallback.first_token_timeout.map(milliseconds),
         ),
@@ -252,7 +268,7 @@ fn affinity(affinity: Affinity) -> Value {
 }
 
 fn provider(provider: &Provider) -> Value {
-    object([
+    let mut shown = members([
         ("name", provider.name.as_deref().map(Value::from)),
         ("url", Some(provider.endpoint.url().into())),
         ("onwards_key", provider.key.as_ref().map(|_| HIDDEN.into())),
@@ -281,12 +297,7 @@ fn provider(provider: &Provider) -> Value {
             "reasoning_translation",
             provider.reasoning_translation.as_ref().map(translation),
         ),
-        (
-            "request_timeout_secs",
-            provider
-                .request_timeout
-                .map(|timeout| timeout.as_secs().into()),
-        ),
+        request_timeout(provider.request_timeout),
         (
             "connect_timeout_ms",
             Some(milliseconds(provider.connect_timeout)),
@@ -299,7 +310,22 @@ fn provider(provider: &Provider) -> Value {
             "accepts_scheduling_priority",
             Some(provider.accepts_scheduling_priority.into()),
         ),
-    ])
+    ]);
+    shown.extend(dialect::provider(provider));
+    Value::Object(shown)
+}
+
+/// In seconds, or where these are not whole in the other spelling.
+fn request_timeout(timeout: Option<Duration>) -> (&'static str, Option<Value>) {
+    match timeout {
+        Some(timeout) if timeout.subsec_nanos() > 0 => {
+            ("request_timeout_ms", Some(milliseconds(timeout)))
+        }
+        _ => (
+            "request_timeout_secs",
+            timeout.map(|timeout| timeout.as_secs().into()),
+        ),
+    }
 }
 
 fn translation(translation: &ReasoningTranslation) -> Value {
@@ -354,10 +380,18 @@ fn milliseconds(span: Duration) -> Value {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX).into()
 }
 
+/// Members of an object, by name.
+type Members = Map<String, Value>;
+
+/// An object of the members that have a value.
+fn object<const N: usize>(given: [(&str, Option<Value>); N]) -> Value {
+    Value::Object(members(given))
+}
+
 /// The members that have a value.
-fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
-    let given = members
+fn members<const N: usize>(given: [(&str, Option<Value>); N]) -> Members {
+    let given = given
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Value::Object(given.collect::<Map<_, _>>())
+    given.collect()
 }

@@ -54,7 +54,22 @@ impl Writer<'_> {
             .filter_map(|word| schema.get(word))
             .filter_map(Value::as_array)
             .flatten();
+        let (needs, forms): (Vec<_>, Vec<_>) = forms.partition(|form| is_need(form));
+        let needs = needs
+            .into_iter()
+            .filter_map(|form| form.pointer("/required/0"));
+        let needs: Vec<_> = needs
+            .filter_map(Value::as_str)
+            .map(crate::problem::quote)
+            .collect();
+        if !needs.is_empty() {
+            self.text.push_str(&format!(
+                "\nOne of these is required: {}.\n",
+                needs.join(", ")
+            ));
+        }
         let mut lines: Vec<String> = forms
+            .into_iter()
             .map(|form| format!("- {}: {}\n", kind(form), description(form)))
             .collect();
         if let Some(names) = schema.get("enum").and_then(Value::as_array) {
@@ -102,6 +117,11 @@ impl Writer<'_> {
             ));
         }
     }
+}
+
+/// A form of an object that says only which member has to be there.
+fn is_need(form: &Value) -> bool {
+    form.get("required").is_some() && form.get("type").is_none()
 }
 
 fn description(schema: &Value) -> String {

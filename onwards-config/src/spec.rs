@@ -11,18 +11,22 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use schemars::JsonSchema;
 
-use crate::endpoint::Endpoint;
 use crate::gateway::{Jitter, RateLimit, ReasoningTranslation, StatusPattern, Strategy, WhenAway};
 use crate::node::Given;
 use crate::secret::Secret;
 
+pub(crate) mod connection;
 pub(crate) mod fallback;
+pub(crate) mod protocols;
 pub(crate) mod reasoning;
+
+use connection::{Connection, reachable_or_named};
 
 /// The configuration file: a JSON object in UTF-8. Unknown members are ignored with a warning, `null`
 /// counts as an absent member, and of duplicate members the last one counts, with a warning.
 ///
-/// Secrets (`onwards_key`, `keys`, `global_keys`, `key`, proxy URLs) may be written as `${NAME}` (an
+/// Secrets (`onwards_key`, `value`, the keys of `aws`, values of `headers`, `keys`, `global_keys`, `key`, `dry_run_key`, proxy
+/// URLs) may be written as `${NAME}` (an
 /// environment variable) or `${file:PATH}` (a file, one trailing line end cut off); a reference is always
 /// the whole value.
 #[derive(JsonSchema)]
@@ -33,6 +37,9 @@ pub(crate) struct Config {
     pub(crate) _schema: (),
     /// Aliases a caller may name as `model`, each with what serves it. May be empty.
     pub(crate) targets: BTreeMap<String, Target>,
+    /// Providers by name, for targets to refer to with `provider`. The name is the provider's name in metrics and logs.
+    #[schemars(extend("default" = {}, "propertyNames" = { "pattern": "^[A-Za-z0-9_.-]{1,64}$" }))]
+    pub(crate) providers: Option<BTreeMap<String, connection::Shared>>,
     /// Validate requests against the OpenAI schemas, clean every answer and standardise errors, for all
     /// targets.
     #[schemars(extend("default" = false))]
@@ -71,6 +78,16 @@ pub(crate) struct Config {
     pub(crate) rate_limit_headers: Option<bool>,
     /// Counts that several gateways share. Without it each gateway counts for itself.
     pub(crate) shared_state: Option<SharedState>,
+    /// Which protocols clients may speak.
+    pub(crate) ingress: Option<protocols::Ingress>,
+    /// How pictures are fetched.
+    pub(crate) image_fetch: Option<protocols::ImageFetch>,
+    /// What is remembered of thoughts.
+    pub(crate) reasoning_state: Option<protocols::ReasoningState>,
+    /// Opens `POST /v1/dry-run`, which tells what a provider would be sent, as `Authorization: Bearer`. A secret. Without it
+    /// there is no such endpoint.
+    #[schemars(with = "Option<KeyText>")]
+    pub(crate) dry_run_key: Option<Secret>,
 }
 
 /// Counts that several gateways share, in Redis (5 or later) or Valkey: requests in flight (`inflight_limit`,
@@ -196,7 +213,7 @@ pub(crate) enum Target {
 
 /// A target with one provider.
 #[derive(JsonSchema)]
-#[schemars(rename = "single_target")]
+#[schemars(rename = "single_target", transform = reachable_or_named)]
 pub(crate) struct Single {
     #[schemars(flatten)]
     pub(crate) upstream: Upstream,
@@ -220,7 +237,7 @@ pub(crate) struct Pool {
 
 /// One provider of a pool.
 #[derive(JsonSchema)]
-#[schemars(rename = "provider")]
+#[schemars(rename = "provider", transform = reachable_or_named)]
 pub(crate) struct Provider {
     #[schemars(flatten)]
     pub(crate) upstream: Upstream,
@@ -252,41 +269,20 @@ pub(crate) struct Pools {
 #[derive(JsonSchema)]
 #[schemars(rename = "upstream")]
 pub(crate) struct Upstream {
-    /// Absolute `http` or `https` URL of the provider, or `builtin:echo` for the embedded one. No user
-    /// information and no fragment; a query is dropped.
-    #[schemars(
-        with = "String",
-        regex(pattern = r"^([hH][tT][tT][pP][sS]?://[^/?#@]+([/?][^#]*)?|builtin:echo)$")
-    )]
-    pub(crate) url: Endpoint,
+    /// Name of a provider at the top of the file that this is, instead of the members that say how one is reached.
+    pub(crate) provider: Option<String>,
+    #[schemars(flatten)]
+    pub(crate) connection: Connection,
     /// Label of the provider in metrics and logs, unique in its pool.
     #[schemars(regex(pattern = "^[A-Za-z0-9_.-]{1,64}$"))]
     pub(crate) name: Option<String>,
-    /// Key sent to the provider. A secret. Without it no key is sent.
-    #[schemars(with = "Option<KeyText>")]
-    pub(crate) onwards_key: Option<Secret>,
     /// Model name sent to the provider. Without it the caller's is sent.
     pub(crate) onwards_model: Option<String>,
-    /// Header the key is sent in.
-    #[schemars(with = "Option<String>", regex(pattern = "^[!#-'*+.0-9A-Z^-z|~-]+$"), extend("default" = "Authorization"))]
-    pub(crate) upstream_auth_header_name: Option<HeaderName>,
-    /// What stands before the key in that header.
-    #[schemars(extend("default" = "Bearer "))]
-    pub(crate) upstream_auth_header_prefix: Option<String>,
     /// Send it the trace context (`traceparent`, `tracestate`). Without it: if it is trusted.
     pub(crate) propagate_trace_context: Option<bool>,
     /// How reasoning efforts are written for it.
     #[schemars(with = "Option<reasoning::Translation>")]
     pub(crate) reasoning_translation: Option<ReasoningTranslation>,
-    /// Bound on the wait for response headers. Without it there is none.
-    #[schemars(with = "Option<u64>", range(min = 1))]
-    pub(crate) request_timeout_secs: Option<Duration>,
-    /// Bound on connecting.
-    #[schemars(with = "Option<u64>", range(min = 1), extend("default" = 5000))]
-    pub(crate) connect_timeout_ms: Option<Duration>,
-    /// Bound on the silence between two pieces of a response body. 0: none.
-    #[schemars(with = "Option<u64>", extend("default" = 0))]
-    pub(crate) idle_timeout_ms: Option<Duration>,
     /// Keep the scheduling fields of a body (`priority`, `nvext`) when it serves in the `completions` pool.
     #[schemars(extend("default" = false))]
     pub(crate) accepts_scheduling_priority: Option<bool>,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::{Loaded, Problems, Surroundings};
 
+mod dialects;
 mod documents;
 mod mutations;
 mod problems;
@@ -64,12 +65,18 @@ fn documents(folder: &str) -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// The example that uses every member.
+/// The example that uses every member but those of dialects.
 pub(crate) fn everything() -> serde_json::Value {
+    own("everything.json")
+}
+
+/// The example that uses every member of dialects.
+fn dialects() -> serde_json::Value {
+    own("dialects.json")
+}
+
+fn own(name: &str) -> serde_json::Value {
     let all = documents("own");
-    let (_, text) = all
-        .iter()
-        .find(|(path, _)| path.ends_with("everything.json"))
-        .unwrap();
+    let (_, text) = all.iter().find(|(path, _)| path.ends_with(name)).unwrap();
     serde_json::from_str(text).unwrap()
 }

@@ -1,11 +1,13 @@
 //! A pool, its limits, and its providers one by one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Changes, Kind, Part, Roster, crowd, differing, limits, same_secret, same_secrets, union,
 };
-use crate::gateway::{Access, Aws, Pool, Provider, ReasoningSurface, ReasoningTranslation};
+use crate::gateway::{
+    Access, Aws, Dialect, Pool, Provider, ReasoningSurface, ReasoningTranslation,
+};
 
 pub(super) fn compare(
     changes: &mut Changes,
@@ -74,37 +76,58 @@ fn access(
 
 /// The place of each old provider in the new pool, if it is there.
 fn pairs(old: &[Provider], new: &[Provider]) -> Vec<(usize, Option<usize>)> {
+    let repeated = repeated(old, new);
     let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (place, provider) in new.iter().enumerate().rev() {
-        places.entry(identity(provider)).or_default().push(place);
+        places
+            .entry(identity(provider, &repeated))
+            .or_default()
+            .push(place);
     }
     old.iter()
         .enumerate()
         .map(|(place, provider)| {
-            let found = places.get_mut(&identity(provider)).and_then(Vec::pop);
+            let found = places
+                .get_mut(&identity(provider, &repeated))
+                .and_then(Vec::pop);
             (place, found)
         })
         .collect()
+}
+
+/// Names of shared providers that serve several models of a pool.
+fn repeated<'a>(old: &'a [Provider], new: &'a [Provider]) -> BTreeSet<&'a str> {
+    let mut repeated = BTreeSet::new();
+    for pool in [old, new] {
+        let mut seen = BTreeSet::new();
+        let names = pool.iter().filter_map(|provider| provider.name.as_deref());
+        repeated.extend(names.filter(|name| !seen.insert(*name)));
+    }
+    repeated
 }
 
 /// What a reader takes for the same provider.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Identity<'a> {
     Named(&'a str),
+    Serving(&'a str, Option<&'a str>),
     At(String, Option<&'a str>),
 }
 
-fn identity(provider: &Provider) -> Identity<'_> {
-    match &provider.name {
+fn identity<'a>(provider: &'a Provider, repeated: &BTreeSet<&str>) -> Identity<'a> {
+    let model = provider.model.as_deref();
+    match provider.name.as_deref() {
+        Some(name) if repeated.contains(name) => Identity::Serving(name, model),
         Some(name) => Identity::Named(name),
-        None => Identity::At(provider.endpoint.url(), provider.model.as_deref()),
+        None => Identity::At(provider.endpoint.url(), model),
     }
 }
 
-fn label(pool: &str, place: usize, provider: &Provider) -> String {
-    match &provider.name {
-        Some(name) => format!("{pool}/{name}"),
-        None => format!("{pool}/{place} ({})", provider.endpoint.url()),
+fn label(pool: &str, place: usize, provider: &Provider, repeated: &BTreeSet<&str>) -> String {
+    match (provider.name.as_deref(), &provider.model) {
+        (Some(name), Some(model)) if repeated.contains(name) => format!("{pool}/{name} ({model})"),
+        (Some(name), _) => format!("{pool}/{name}"),
+        (None, _) => format!("{pool}/{place} ({})", provider.endpoint.url()),
     }
 }
 
@@ -115,12 +138,14 @@ fn providers(
     new: &Pool,
     pairs: &[(usize, Option<usize>)],
 ) {
+    let repeated = repeated(&old.providers, &new.providers);
+    let label = |place: usize, provider: &Provider| label(pool, place, provider, &repeated);
     for (old, place) in old.providers.iter().zip(pairs) {
         let found = place.1.and_then(|at| Some((at, new.providers.get(at)?)));
         match found {
-            None => changes.push(Part::Provider, Kind::Removed, label(pool, place.0, old), ""),
+            None => changes.push(Part::Provider, Kind::Removed, label(place.0, old), ""),
             Some((at, new)) => {
-                let name = label(pool, at, new);
+                let name = label(at, new);
                 changes.differing(Part::Provider, &name, &members(old, new));
                 limits(
                     changes,
@@ -133,7 +158,7 @@ fn providers(
     }
     for (place, provider) in new.providers.iter().enumerate() {
         if !pairs.iter().any(|(_, found)| *found == Some(place)) {
-            let name = label(pool, place, provider);
+            let name = label(place, provider);
             changes.push(Part::Provider, Kind::Added, name, "");
         }
     }
@@ -143,7 +168,6 @@ fn members(old: &Provider, new: &Provider) -> Vec<String> {
     let mut members = differing!(old, new, Provider {
         endpoint as "url",
         kind as "kind",
-        dialect as "dialect",
         request_path as "path",
         stream_path as "stream_path",
         headers as "headers",
@@ -164,13 +188,38 @@ fn members(old: &Provider, new: &Provider) -> Vec<String> {
         connect_timeout as "connect_timeout_ms",
         idle_timeout as "idle_timeout_ms",
         accepts_scheduling_priority as "accepts_scheduling_priority";
-        path, name, rate_limit, concurrency_limit
+        path, name, rate_limit, concurrency_limit, dialect
     });
+    // Another kind has other defaults, and none has no dialect: neither is a change of its own.
+    if old.kind == new.kind && old.kind.is_some() {
+        members.extend(of_dialect(&old.dialect, &new.dialect));
+    }
     if !same_secrets(&old.key, &new.key) {
         // The prefix is kept with the key behind it, so whether it changed too cannot be told.
         members.retain(|member| member != "upstream_auth_header_prefix");
     }
     members
+}
+
+fn of_dialect(old: &Dialect, new: &Dialect) -> Vec<String> {
+    differing!(old, new, Dialect {
+        on_unsupported as "on_unsupported",
+        image_urls as "image_urls",
+        default_max_tokens as "default_max_tokens",
+        max_tokens_field as "max_tokens_field",
+        structured_output as "structured_output",
+        schema_mode as "schema_mode",
+        strict_tools as "strict_tools",
+        reasoning_style as "reasoning_style",
+        reasoning_budgets as "reasoning_budgets",
+        expose_reasoning as "expose_reasoning",
+        betas as "betas",
+        api_version as "api_version",
+        api_style as "api_style",
+        api as "api",
+        mid_system as "mid_system",
+        stream_options as "stream_options";
+    })
 }
 
 fn same_aws(old: &Option<Aws>, new: &Option<Aws>) -> bool {

@@ -99,6 +99,35 @@ fn settings() {
 }
 
 #[test]
+fn settings_of_dialects() {
+    for (old, new, line) in [
+        (
+            "",
+            r#""ingress": {"gemini": false, "allowed_betas": ["b"]},"#,
+            "~ setting ingress: gemini, allowed_betas",
+        ),
+        (
+            r#""image_fetch": {"timeout_ms": 500, "allow_private": true},"#,
+            "",
+            "~ setting image_fetch: timeout_ms, allow_private",
+        ),
+        (
+            "",
+            r#""reasoning_state": {"ttl_secs": 5},"#,
+            "~ setting reasoning_state: ttl_secs",
+        ),
+        (
+            r#""dry_run_key": "sk-1","#,
+            r#""dry_run_key": "sk-2","#,
+            "~ setting dry_run_key",
+        ),
+    ] {
+        let file = |part: &str| format!(r#"{{{part}"targets": {{}}}}"#);
+        check(&file(old), &file(new), &[line]);
+    }
+}
+
+#[test]
 fn keys() {
     let file = |definitions: &str, global: &str, keys: &str| {
         format!(
@@ -251,6 +280,80 @@ fn providers() {
         &pool(&[b, &translated("low")]),
         &["+ provider m/default/0 (http://b)"],
     );
+}
+
+#[test]
+fn dialects() {
+    target(
+        r#"{"url": "http://a", "onwards_key": "sk-1", "headers": {"x-a": "sk-b"}}"#,
+        r#"{"url": "http://a", "onwards_key": "sk-1", "headers": {"x-a": "sk-c"}, "kind": "gemini", "stream_path": "/s"}"#,
+        &[
+            "~ pool m/default: fallback",
+            "~ provider m/default/0 (http://a): kind, stream_path, headers, upstream_auth_header_name, upstream_auth_header_prefix, request_timeout_secs, idle_timeout_ms",
+        ],
+    );
+    let claude = |members: &str| format!(r#"{{"kind": "anthropic", "url": "http://a"{members}}}"#);
+    target(
+        &claude(""),
+        &claude(
+            r#", "path": "/p", "betas": ["b"], "expose_reasoning": "text", "extra_body": {"a": 1}, "passthrough": true, "reasoning_budgets": {"low": 5}"#,
+        ),
+        &[
+            "~ provider m/default/0 (http://a): path, stream_path, extra_body, passthrough, reasoning_budgets, expose_reasoning, betas",
+        ],
+    );
+    // What is only its default is no change.
+    target(
+        &claude(r#", "default_max_tokens": 4096, "image_urls": "forward""#),
+        &claude(r#", "reasoning_budgets": {}"#),
+        &["~ provider m/default/0 (http://a): image_urls"],
+    );
+    let signed = |key: &str, service: &str| {
+        format!(
+            r#"{{"kind": "bedrock", "aws": {{"region": "eu-west-1", "access_key_id": "sk-i", "secret_access_key": "{key}", "service": "{service}"}}}}"#
+        )
+    };
+    let url = "https://bedrock-runtime.eu-west-1.amazonaws.com";
+    for (old, new) in [
+        (signed("sk-1", "bedrock"), signed("sk-2", "bedrock")),
+        (signed("sk-1", "bedrock"), signed("sk-1", "other")),
+    ] {
+        let line = format!("~ provider m/default/0 ({url}): aws");
+        target(&old, &new, &[&line]);
+    }
+}
+
+#[test]
+fn shared_providers() {
+    let file = |provider: &str, first: &str| {
+        format!(
+            r#"{{"providers": {{"one": {provider}, "two": {{"url": "http://b"}}}},
+                "targets": {{"m": {{"providers": [{first}, {{"provider": "one", "onwards_model": "y"}}]}}, "n": {{"url": "http://c"}}}}}}"#
+        )
+    };
+    let reference = r#"{"provider": "one", "onwards_model": "x"}"#;
+    check(
+        &file(r#"{"url": "http://a", "onwards_key": "sk-1"}"#, reference),
+        &file(r#"{"url": "http://a", "onwards_key": "sk-2"}"#, reference),
+        &[
+            "~ alias m",
+            "~ provider m/default/one (x): onwards_key",
+            "~ provider m/default/one (y): onwards_key",
+        ],
+    );
+    check(
+        &file(r#"{"url": "http://a"}"#, reference),
+        &file(r#"{"url": "http://a"}"#, r#"{"provider": "two"}"#),
+        &[
+            "~ alias m",
+            "- provider m/default/one (x)",
+            "+ provider m/default/two",
+        ],
+    );
+    // Nobody refers to it.
+    let unused =
+        |url: &str| format!(r#"{{"providers": {{"one": {{"url": "{url}"}}}}, "targets": {{}}}}"#);
+    check(&unused("http://a"), &unused("http://b"), &[]);
 }
 
 #[test]

@@ -156,11 +156,12 @@ pub enum ImageUrls {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
 #[schemars(rename = "max_tokens_field", rename_all = "snake_case")]
 pub enum MaxTokensField {
-    /// The client's; of another protocol the newer one for Azure and hosts under `openai.com`, else the older one.
+    /// As the client calls it; from another protocol `max_completion_tokens` for Azure and hosts under `openai.com`, else
+    /// `max_tokens`.
     Auto,
-    /// The older one.
+    /// `max_tokens`.
     MaxTokens,
-    /// The newer one.
+    /// `max_completion_tokens`.
     MaxCompletionTokens,
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::gateway::{Affinity, Aimd, Backoff, Fallback, Strategy};
+use crate::gateway::{Affinity, Aimd, Backoff, Fallback, StatusPattern, Strategy};
 use crate::node::Reading;
 use crate::path::Path;
 use crate::read::LONGEST_DEADLINE_MS;
@@ -14,13 +14,19 @@ pub(super) struct Place<'a> {
     /// In the pool every class of requests may use.
     pub(super) default: bool,
     pub(super) strategy: Strategy,
+    /// A provider of the pool has a kind other than the usual one.
+    pub(super) translates: bool,
     pub(super) reading: &'a Reading<'a>,
 }
 
 impl Place<'_> {
     pub(super) fn fallback(&self, given: Option<spec::Fallback>) -> Fallback {
         let Some(given) = given else {
-            return Fallback::default();
+            return Fallback {
+                on_status: self.usual_statuses(),
+                on_translation_error: self.translates,
+                ..Fallback::default()
+            };
         };
         let enabled = given.enabled.unwrap_or(false);
         if given.with_replacement == Some(true) && self.strategy == Strategy::Priority {
@@ -36,11 +42,11 @@ impl Place<'_> {
             affinity: given
                 .affinity
                 .and_then(|given| self.affinity(&given, enabled)),
-            on_status: given.on_status.unwrap_or_default(),
+            on_status: given.on_status.unwrap_or_else(|| self.usual_statuses()),
             realtime_on_status: given.realtime_on_status.unwrap_or_default(),
             on_rate_limit: given.on_rate_limit.unwrap_or(false),
             on_rejected_prompt: given.on_rejected_prompt.unwrap_or(false),
-            on_translation_error: false,
+            on_translation_error: given.on_translation_error.unwrap_or(self.translates),
             first_token_timeout: given.first_token_timeout_ms.map(span),
             max_attempts: given.max_attempts,
             with_replacement: given.with_replacement.unwrap_or(false),
@@ -52,6 +58,16 @@ impl Place<'_> {
             }),
             max_total_backoff: given.max_total_backoff_ms,
         }
+    }
+
+    /// Statuses that lead to the next provider where the file names none.
+    fn usual_statuses(&self) -> Vec<StatusPattern> {
+        let usual: &[u16] = if self.translates { &[429, 5] } else { &[] };
+        usual
+            .iter()
+            .copied()
+            .filter_map(StatusPattern::new)
+            .collect()
     }
 
     /// Whether share and affinity run here.

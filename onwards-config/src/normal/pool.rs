@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
-use std::time::Duration;
 
-use http::HeaderName;
-use http::header::{AUTHORIZATION, HeaderValue};
+use http::header::{HeaderName, HeaderValue};
 
-use super::fallback::Place;
+use super::connection::Place;
+use super::fallback;
 use super::keys::{distinct, resolved};
 use super::{Draft, Whole};
-use crate::gateway::{Access, Action, Dialect, Pool, Provider, ProviderKind, RoutingRule};
+use crate::gateway::{Access, Action, Pool, Provider, ProviderKind, RoutingRule};
 use crate::path::Path;
 use crate::problem::{Severity, did_you_mean, nearest};
 use crate::secret::Secret;
@@ -48,10 +47,16 @@ impl Whole<'_> {
         } = draft;
         self.check_names(&providers);
         let strategy = serving.strategy.unwrap_or_default();
-        let place = Place {
+        let providers: Vec<Provider> = providers
+            .into_iter()
+            .map(|(path, given)| self.provider(given, &path, &shared))
+            .collect();
+        let kinds = providers.iter().filter_map(|provider| provider.kind);
+        let place = fallback::Place {
             path: path.member("fallback"),
             default,
             strategy,
+            translates: kinds.into_iter().any(|kind| kind != ProviderKind::OpenAi),
             reading: self.reading,
         };
         Pool {
@@ -64,22 +69,26 @@ impl Whole<'_> {
             inflight_limit: serving.inflight_limit,
             account_inflight_limits: serving.account_inflight_limits.unwrap_or_default(),
             batch_inflight_limit: serving.batch_inflight_limit,
-            providers: providers
-                .into_iter()
-                .map(|(path, given)| self.provider(given, &path, &shared))
-                .collect(),
+            providers,
             path: path.to_string(),
         }
     }
 
+    /// A name tells one provider of the pool, but a shared provider may serve several models.
     fn check_names(&self, providers: &[(Path, spec::Provider)]) {
-        let mut names: HashMap<&str, &Path> = HashMap::new();
+        let mut names: HashMap<&str, bool> = HashMap::new();
         for (path, provider) in providers {
-            if let Some(name) = &provider.upstream.name
-                && names.insert(name, path).is_some()
+            let (name, member) = match (&provider.upstream.provider, &provider.upstream.name) {
+                (Some(name), _) => (name, "provider"),
+                (None, Some(name)) => (name, "name"),
+                (None, None) => continue,
+            };
+            let shared = provider.upstream.provider.is_some();
+            if let Some(known) = names.insert(name, shared)
+                && !(known && shared)
             {
                 self.reading.error(
-                    &path.member("name"),
+                    &path.member(member),
                     crate::json::quoted(name),
                     "a name no other provider of the pool has",
                 );
@@ -129,62 +138,62 @@ impl Whole<'_> {
     fn provider(&self, given: spec::Provider, path: &Path, pool: &spec::Shared) -> Provider {
         let spec::Provider { upstream, shared } = given;
         let trusted = shared.trusted.or(pool.trusted).unwrap_or(false);
+        let place = Place {
+            path,
+            strict: self.strict_mode,
+            reading: self.reading,
+        };
+        let connection = match &upstream.provider {
+            None => place.connection(upstream.connection),
+            Some(name) => match self.shared.get(name) {
+                Some(connection) => connection.clone(),
+                None => {
+                    self.unknown_provider(name, &path.member("provider"));
+                    place.connection(spec::connection::Connection::default())
+                }
+            },
+        };
         Provider {
             path: path.to_string(),
-            auth_value: self.auth_value(&upstream, path),
-            name: upstream.name,
-            endpoint: upstream.url,
-            kind: None,
-            dialect: Dialect::of(ProviderKind::OpenAi),
-            request_path: None,
-            stream_path: None,
-            headers: Vec::new(),
-            extra_body: None,
-            passthrough: false,
-            aws: None,
-            key: upstream.onwards_key,
+            name: upstream.provider.or(upstream.name),
+            endpoint: connection.endpoint,
+            kind: connection.kind,
+            dialect: connection.dialect,
+            request_path: connection.request_path,
+            stream_path: connection.stream_path,
+            headers: connection.headers,
+            extra_body: connection.extra_body,
+            passthrough: connection.passthrough,
+            aws: connection.aws,
+            key: connection.credential.key,
             model: upstream.onwards_model,
             weight: upstream.weight.unwrap_or(NonZeroU32::MIN),
             rate_limit: shared.rate_limit,
             concurrency_limit: shared.concurrency_limit,
-            auth_header: upstream.upstream_auth_header_name.unwrap_or(AUTHORIZATION),
+            auth_header: connection.credential.header,
+            auth_value: connection.credential.value,
             response_headers: merged(pool.response_headers.as_deref(), shared.response_headers),
             sanitize_response: pool.sanitize_response.unwrap_or(false)
                 || shared.sanitize_response.unwrap_or(false),
             trusted,
             propagate_trace_context: upstream.propagate_trace_context.unwrap_or(trusted),
             reasoning_translation: upstream.reasoning_translation,
-            request_timeout: upstream.request_timeout_secs,
-            connect_timeout: upstream
-                .connect_timeout_ms
-                .unwrap_or(Duration::from_secs(5)),
-            idle_timeout: upstream
-                .idle_timeout_ms
-                .filter(|timeout| !timeout.is_zero()),
+            request_timeout: connection.request_timeout,
+            connect_timeout: connection.connect_timeout,
+            idle_timeout: connection.idle_timeout,
             accepts_scheduling_priority: upstream.accepts_scheduling_priority.unwrap_or(false),
         }
     }
 
-    /// What the auth header will say, checked once here and never again.
-    fn auth_value(&self, upstream: &spec::Upstream, path: &Path) -> Option<HeaderValue> {
-        const FOUND: &str = "characters a header cannot hold";
-        const EXPECTED: &str = "text without control characters";
-        let prefix = upstream
-            .upstream_auth_header_prefix
-            .as_deref()
-            .unwrap_or("Bearer ");
-        if HeaderValue::from_str(prefix).is_err() {
-            self.reading
-                .error(&path.member("upstream_auth_header_prefix"), FOUND, EXPECTED);
-        }
-        let key = upstream.onwards_key.as_ref()?.expose();
-        if HeaderValue::from_str(key).is_err() {
-            self.reading
-                .error(&path.member("onwards_key"), FOUND, EXPECTED);
-        }
-        let mut value = HeaderValue::try_from(format!("{prefix}{key}")).ok()?;
-        value.set_sensitive(true);
-        Some(value)
+    fn unknown_provider(&self, name: &str, path: &Path) {
+        let hint = nearest(name, self.shared.keys().map(String::as_str)).map(did_you_mean);
+        self.reading.push(
+            Severity::Error,
+            path,
+            crate::json::quoted(name),
+            "a name of `providers` at the top of the file".into(),
+            hint,
+        );
     }
 }
 

@@ -19,6 +19,7 @@ pub(super) fn fallback(node: &Node<'_>) -> Option<Fallback> {
         realtime_on_status: read(&mut m, "realtime_on_status", statuses),
         on_rate_limit: read(&mut m, "on_rate_limit", Node::bool),
         on_rejected_prompt: read(&mut m, "on_rejected_prompt", Node::bool),
+        on_translation_error: read(&mut m, "on_translation_error", Node::bool),
         first_token_timeout_ms: read(&mut m, "first_token_timeout_ms", |node| {
             node.integer(0..=u64::MAX)
         }),

@@ -93,6 +93,18 @@ pub(super) fn auth_header(node: &Node<'_>) -> Option<HeaderName> {
     Some(name)
 }
 
+/// A header that is set on every request for a provider.
+pub(super) fn request_header(node: &Node<'_>, text: &str) -> Option<HeaderName> {
+    let name = header_name(node, text)?;
+    if SPEAKING.contains(&name.as_str()) || name == http::header::PROXY_AUTHORIZATION {
+        return node.wrong_unseen(
+            crate::json::quoted(text),
+            "a header that the gateway does not write itself",
+        );
+    }
+    Some(name)
+}
+
 /// A header whose presence marks a request, so one that no request has for another reason.
 pub(super) fn marker(node: &Node<'_>) -> Option<HeaderName> {
     let text = node.str("a header name")?;

@@ -5,14 +5,15 @@ use std::num::NonZeroU32;
 
 use http::{HeaderName, HeaderValue};
 
-use super::header::{auth_header, header_name};
-use super::{concurrency_limit, keys, labels, list, map, milliseconds, rate_limit, read, seconds};
-use crate::endpoint::{self, Endpoint};
+use super::connection::{NAME, connection, is_name, reference};
+use super::header::header_name;
+use super::{concurrency_limit, keys, labels, list, map, rate_limit, read};
 use crate::gateway::Strategy;
 use crate::json::Json;
 use crate::members::Members;
 use crate::node::Node;
 use crate::problem::{Severity, nearest};
+use crate::spec::connection::Connection;
 use crate::spec::{
     Action, NamedPools, Pool, Pools, Provider, RoutingRule, Serving, Shared, Single, Target,
     Upstream,
@@ -28,8 +29,11 @@ fn target(node: &Node<'_>) -> Option<Target> {
         Json::Object(members) => {
             let names = || members.iter().map(|(name, _)| name.as_str());
             let has = |wanted: &str| names().any(|name| name == wanted);
-            let like =
-                |wanted: &str| has(wanted) || (!has("url") && nearest(wanted, names()).is_some());
+            let refers = members
+                .iter()
+                .any(|(name, json)| name == "provider" && matches!(json, Json::String(_)));
+            let whole = has("url") || refers;
+            let like = |wanted: &str| has(wanted) || (!whole && nearest(wanted, names()).is_some());
             if has("pools") || (!has("providers") && like("pools")) {
                 named(node).map(|named| Target::Named(Box::new(named)))
             } else if like("providers") {
@@ -105,22 +109,31 @@ fn provider(node: &Node<'_>) -> Option<Provider> {
 }
 
 fn upstream(m: &mut Members<'_>, expected: &'static str) -> Upstream {
+    let provider = m.get("provider");
+    let named = provider.as_ref().and_then(|node| reference_name(node));
+    let connection = match (&provider, &named) {
+        (None, _) => connection(m, Some(expected)),
+        (Some(_), None) => connection(m, None),
+        (Some(_), Some(name)) => {
+            reference(m, name);
+            Connection::default()
+        }
+    };
+    let own_name = m.get("name");
+    if let (Some(_), Some(node)) = (&named, &own_name) {
+        node.reading.error(
+            &node.path,
+            "`name` beside `provider`",
+            "no name: that of the shared provider counts",
+        );
+    }
     Upstream {
-        url: m
-            .need("url", expected)
-            .and_then(|node| url(&node))
-            .unwrap_or(Endpoint::Echo),
-        name: read(m, "name", name),
-        onwards_key: read(m, "onwards_key", |node| node.secret("the provider's key"))
-            .map(|given| given.secret),
+        provider: named,
+        connection,
+        name: own_name.as_ref().and_then(name),
         onwards_model: read(m, "onwards_model", Node::string),
-        upstream_auth_header_name: read(m, "upstream_auth_header_name", auth_header),
-        upstream_auth_header_prefix: read(m, "upstream_auth_header_prefix", prefix),
         propagate_trace_context: read(m, "propagate_trace_context", Node::bool),
         reasoning_translation: read(m, "reasoning_translation", super::reasoning::translation),
-        request_timeout_secs: read(m, "request_timeout_secs", |node| seconds(node, 1)),
-        connect_timeout_ms: read(m, "connect_timeout_ms", |node| milliseconds(node, 1)),
-        idle_timeout_ms: read(m, "idle_timeout_ms", |node| milliseconds(node, 0)),
         accepts_scheduling_priority: read(m, "accepts_scheduling_priority", Node::bool),
         weight: read(m, "weight", weight),
     }
@@ -194,20 +207,6 @@ fn action(node: &Node<'_>) -> Option<Action> {
     action
 }
 
-fn url(node: &Node<'_>) -> Option<Endpoint> {
-    let text = node.str("an absolute http:// or https:// URL")?;
-    match endpoint::parse(text) {
-        Ok(parsed) => {
-            if parsed.had_query {
-                node.reading
-                    .warn(&node.path, "a query", "a URL without one; it is dropped");
-            }
-            Some(parsed.endpoint)
-        }
-        Err(expected) => node.wrong_unseen(crate::json::quoted(&endpoint::masked(text)), expected),
-    }
-}
-
 fn weight(node: &Node<'_>) -> Option<NonZeroU32> {
     if node.json.value() == 0 {
         let hint = "a provider of weight 0 could never be chosen: leave it out, or use `priority` for a spare one";
@@ -224,22 +223,17 @@ fn weight(node: &Node<'_>) -> Option<NonZeroU32> {
     node.u32(1..=u32::MAX).and_then(NonZeroU32::new)
 }
 
-fn name(node: &Node<'_>) -> Option<String> {
-    const EXPECTED: &str = "1 to 64 letters, digits, `_`, `.` or `-`";
-    let text = node.str(EXPECTED)?;
-    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
-    if (1..=64).contains(&text.len()) && text.bytes().all(plain) {
-        Some(text.to_owned())
-    } else {
-        node.wrong(EXPECTED)
-    }
+fn reference_name(node: &Node<'_>) -> Option<String> {
+    node.str("the name of a provider at the top of the file")
+        .map(str::to_owned)
 }
 
-/// The prefix stands before a key and may hold a part of it, so it is not shown.
-fn prefix(node: &Node<'_>) -> Option<String> {
-    match node.json {
-        Json::String(text) => Some(text.clone()),
-        other => node.wrong_unseen(other.kind(), "a string"),
+fn name(node: &Node<'_>) -> Option<String> {
+    let text = node.str(NAME)?;
+    if is_name(text) {
+        Some(text.to_owned())
+    } else {
+        node.wrong(NAME)
     }
 }
 

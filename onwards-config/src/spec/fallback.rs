@@ -15,7 +15,7 @@ pub(crate) struct Fallback {
     #[schemars(extend("default" = false))]
     pub(crate) enabled: Option<bool>,
     /// Statuses of a provider that lead to the next one: `502` is that status, `50` is 500 to 509, `5` is
-    /// 500 to 599.
+    /// 500 to 599. Without it 429 and 5, if a provider of the pool has a `kind` other than `openai`.
     #[schemars(with = "Option<Vec<u16>>", inner(range(min = 1, max = 599)), extend("default" = []))]
     pub(crate) on_status: Option<Statuses>,
     /// The same, for realtime requests only, on top of `on_status`.
@@ -29,6 +29,9 @@ pub(crate) struct Fallback {
     /// such an answer is final, even if its status is in `on_status`.
     #[schemars(extend("default" = false))]
     pub(crate) on_rejected_prompt: Option<bool>,
+    /// A request that cannot be put in a provider's dialect leads to the next one. Without it: if a provider of the pool has a
+    /// `kind` other than `openai`.
+    pub(crate) on_translation_error: Option<bool>,
     /// Wait for the first token of a streamed answer before the next provider is tried. 0: no deadline.
     /// Without it the member of this name at the top of the file counts. With an enabled explicit `aimd` it is required: 0, or from
     /// the latency budget to 3600000.

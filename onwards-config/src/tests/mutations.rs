@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{documents, everything, read};
+use super::{dialects, documents, everything, read};
 
 fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -90,8 +90,8 @@ proptest! {
     }
 
     #[test]
-    fn any_value_at_any_place(value in json(), place in any::<prop::sample::Index>()) {
-        let mut document = everything();
+    fn any_value_at_any_place(value in json(), place in any::<prop::sample::Index>(), other in any::<bool>()) {
+        let mut document = if other { dialects() } else { everything() };
         let mut all = Vec::new();
         places(&document, String::new(), &mut all);
         *document.pointer_mut(place.get(&all).as_str()).unwrap() = value;
@@ -108,10 +108,12 @@ proptest! {
     }
 }
 
+/// What no problem may show.
+const MARK: &str = "hunter2";
+
 /// Replaces every secret of the file by a marker, breaks the file at every place, and looks for the marker.
 #[test]
 fn no_secret_in_any_problem() {
-    const MARK: &str = "hunter2";
     let mut document = everything();
     for place in [
         "/auth/global_keys/1",
@@ -127,6 +129,57 @@ fn no_secret_in_any_problem() {
     document["shared_state"]["redis"] = format!("rediss://:{MARK}@store.example").into();
     document["targets"]["pool"]["providers"][0]["url"] =
         format!("https://user:{MARK}@h/?key={MARK}#{MARK}").into();
+    stays_clean(
+        &document,
+        &[
+            "/auth",
+            "/auth/global_keys",
+            "/auth/key_definitions",
+            "/auth/key_definitions/ops",
+            "/auth/global_keys/1",
+            "/auth/key_definitions/ops/key",
+            "/targets/single/onwards_key",
+            "/targets/single/keys",
+            "/proxy/http",
+            "/shared_state",
+            "/shared_state/redis",
+            "/shared_state/ca",
+        ],
+    );
+}
+
+/// The same for the secrets of dialects.
+#[test]
+fn no_secret_of_a_dialect_in_any_problem() {
+    let secrets = [
+        "/dry_run_key",
+        "/providers/openai/onwards_key",
+        "/providers/anthropic/auth/value",
+        "/providers/anthropic/auth/prefix",
+        "/providers/anthropic/headers/X-Team",
+        "/providers/bedrock/aws/access_key_id",
+        "/providers/bedrock/aws/secret_access_key",
+        "/providers/bedrock/aws/session_token",
+        "/providers/plain/upstream_auth_header_prefix",
+        "/targets/region/aws/secret_access_key",
+    ];
+    let mut document = dialects();
+    for place in secrets {
+        *document.pointer_mut(place).unwrap() = format!("sk-{MARK}-{}", place.len()).into();
+    }
+    let objects = [
+        "/providers",
+        "/providers/anthropic",
+        "/providers/anthropic/auth",
+        "/providers/anthropic/headers",
+        "/providers/bedrock/aws",
+        "/targets/region/aws",
+    ];
+    stays_clean(&document, &[&secrets[..], &objects].concat());
+}
+
+/// Breaks a document at every place, and puts broken secrets at those where they might stand.
+fn stays_clean(document: &Value, secrets: &[&str]) {
     let clean = |text: &str| match read(text) {
         Ok(loaded) => {
             let shown = format!(
@@ -143,7 +196,7 @@ fn no_secret_in_any_problem() {
     };
     clean(&document.to_string());
     let mut all = Vec::new();
-    places(&document, String::new(), &mut all);
+    places(document, String::new(), &mut all);
     let secret = |kind: Value| serde_json::json!([format!("sk-{MARK}\n"), kind, { "k": format!("{MARK}\u{e9}") }]);
     for place in &all {
         for broken in [
@@ -157,20 +210,7 @@ fn no_secret_in_any_problem() {
             clean(&document.to_string());
         }
     }
-    for place in [
-        "/auth",
-        "/auth/global_keys",
-        "/auth/key_definitions",
-        "/auth/key_definitions/ops",
-        "/auth/global_keys/1",
-        "/auth/key_definitions/ops/key",
-        "/targets/single/onwards_key",
-        "/targets/single/keys",
-        "/proxy/http",
-        "/shared_state",
-        "/shared_state/redis",
-        "/shared_state/ca",
-    ] {
+    for place in secrets {
         for broken in [
             secret(Value::Null),
             secret(1.into())[0].clone(),
