@@ -16,7 +16,8 @@ impl Protocol {
         match self {
             Self::Chat => chat::read_request(body),
             Self::Responses => responses::read_request(body),
-            Self::Messages | Self::Gemini => Err(unsupported()),
+            Self::Gemini => gemini::read_request(body),
+            Self::Messages => Err(unsupported()),
         }
     }
 
@@ -73,7 +74,8 @@ impl Kind {
         }
         match self {
             Self::OpenAi | Self::Azure => chat::write_request(request, settings),
-            Self::Anthropic | Self::Gemini | Self::Bedrock => Err(unsupported()),
+            Self::Gemini => gemini::write_request(request, settings),
+            Self::Anthropic | Self::Bedrock => Err(unsupported()),
         }
     }
 

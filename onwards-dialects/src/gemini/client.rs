@@ -14,6 +14,8 @@ use crate::read::{At, Fields};
 use crate::request::{Message, Part, PartKind, Request, Role};
 use crate::text::{Json, Str, json};
 
+pub(super) use media::is_kept;
+
 /// What stands before the names of members of `generationConfig` that nobody here knows.
 pub(super) const CONFIG: &str = "generationConfig.";
 
