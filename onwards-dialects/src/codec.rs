@@ -3,7 +3,7 @@
 use crate::answer::Event;
 use crate::failure::{Failure, Unreadable};
 use crate::options::{Context, Reading};
-use crate::{Kind, Protocol, Step, bedrock, chat, gemini, responses};
+use crate::{Kind, Protocol, Step, bedrock, chat, gemini, messages, responses};
 
 /// Reads the stream of a provider: payloads in, events out.
 #[derive(Debug)]
@@ -12,6 +12,7 @@ pub struct Decoder(Reads);
 #[derive(Debug)]
 enum Reads {
     Chat(chat::Decoder),
+    Anthropic(messages::Decoder),
     Gemini(gemini::Decoder),
     Bedrock(bedrock::Decoder),
 }
@@ -24,6 +25,7 @@ pub struct Encoder(Writes);
 enum Writes {
     Chat(chat::Encoder),
     Responses(responses::Encoder),
+    Messages(messages::Encoder),
     Gemini(gemini::Encoder),
 }
 
@@ -32,7 +34,8 @@ impl Decoder {
         Self(match kind {
             Kind::OpenAi | Kind::Azure => Reads::Chat(chat::Decoder::new(reading)),
             Kind::Bedrock => Reads::Bedrock(bedrock::Decoder::new(reading)),
-            Kind::Gemini | Kind::Anthropic => Reads::Gemini(gemini::Decoder::new(reading)),
+            Kind::Anthropic => Reads::Anthropic(messages::Decoder::new(reading)),
+            Kind::Gemini => Reads::Gemini(gemini::Decoder::new(reading)),
         })
     }
 
@@ -49,6 +52,7 @@ impl Decoder {
     ) -> Result<Step, Unreadable> {
         match &mut self.0 {
             Reads::Chat(decoder) => decoder.payload(event, payload, sink),
+            Reads::Anthropic(decoder) => decoder.payload(event, payload, sink),
             Reads::Gemini(decoder) => decoder.payload(event, payload, sink),
             Reads::Bedrock(decoder) => decoder.payload(event, payload, sink),
         }
@@ -58,6 +62,7 @@ impl Decoder {
     pub fn end(&mut self, sink: &mut dyn FnMut(Event<'_>)) -> bool {
         match &mut self.0 {
             Reads::Chat(decoder) => decoder.end(sink),
+            Reads::Anthropic(decoder) => decoder.end(sink),
             Reads::Gemini(decoder) => decoder.end(sink),
             Reads::Bedrock(decoder) => decoder.end(sink),
         }
@@ -67,7 +72,8 @@ impl Decoder {
 impl Encoder {
     pub(crate) fn new(protocol: Protocol, context: Context) -> Self {
         Self(match protocol {
-            Protocol::Chat | Protocol::Messages => Writes::Chat(chat::Encoder::new(context)),
+            Protocol::Chat => Writes::Chat(chat::Encoder::new(context)),
+            Protocol::Messages => Writes::Messages(messages::Encoder::new(context)),
             Protocol::Responses => Writes::Responses(responses::Encoder::new(context)),
             Protocol::Gemini => Writes::Gemini(gemini::Encoder::new(context)),
         })
@@ -79,6 +85,7 @@ impl Encoder {
         match &mut self.0 {
             Writes::Chat(encoder) => encoder.event(event, out),
             Writes::Responses(encoder) => encoder.event(event, out),
+            Writes::Messages(encoder) => encoder.event(event, out),
             Writes::Gemini(encoder) => encoder.event(event, out),
         }
     }
@@ -88,6 +95,7 @@ impl Encoder {
         match &mut self.0 {
             Writes::Chat(encoder) => encoder.end(out),
             Writes::Responses(encoder) => encoder.end(out),
+            Writes::Messages(encoder) => encoder.end(out),
             Writes::Gemini(encoder) => encoder.end(out),
         }
     }
@@ -97,6 +105,7 @@ impl Encoder {
         match &mut self.0 {
             Writes::Chat(encoder) => encoder.fail(failure, out),
             Writes::Responses(encoder) => encoder.fail(failure, out),
+            Writes::Messages(encoder) => encoder.fail(failure, out),
             Writes::Gemini(encoder) => encoder.fail(failure, out),
         }
     }
@@ -107,6 +116,7 @@ impl Encoder {
         match &self.0 {
             Writes::Chat(encoder) => encoder.overflow(),
             Writes::Responses(encoder) => encoder.overflow(),
+            Writes::Messages(encoder) => encoder.overflow(),
             Writes::Gemini(encoder) => encoder.overflow(),
         }
     }

@@ -5,7 +5,8 @@ use crate::codec::{Decoder, Encoder};
 use crate::failure::{Failure, Rejected, Unreadable};
 use crate::options::{Context, Options, Reading, Settings, Written};
 use crate::request::Request;
-use crate::{Kind, Protocol, bedrock, chat, gemini, responses};
+use crate::write::object;
+use crate::{Kind, Protocol, bedrock, chat, gemini, messages, responses};
 
 impl Protocol {
     /// Reads a client's request.
@@ -17,14 +18,15 @@ impl Protocol {
             Self::Chat => chat::read_request(body),
             Self::Responses => responses::read_request(body),
             Self::Gemini => gemini::read_request(body),
-            Self::Messages => Err(unsupported()),
+            Self::Messages => messages::read_request(body),
         }
     }
 
     /// Appends a whole answer.
     pub fn write_answer(self, answer: &Answer<'_>, context: &Context, out: &mut String) {
         match self {
-            Self::Chat | Self::Messages => chat::write_answer(answer, context, out),
+            Self::Chat => chat::write_answer(answer, context, out),
+            Self::Messages => messages::write_answer(answer, context, out),
             Self::Responses => responses::write_answer(answer, context, out),
             Self::Gemini => gemini::write_answer(answer, context, out),
         }
@@ -34,11 +36,38 @@ impl Protocol {
     pub fn write_failure(self, failure: &Failure, request_id: &str, out: &mut String) {
         match self {
             // The two of OpenAI have one envelope.
-            Self::Chat | Self::Responses | Self::Messages => {
-                chat::write_failure(failure, request_id, out);
-            }
+            Self::Chat => chat::write_failure(failure, request_id, out),
+            Self::Responses => responses::write_failure(failure, request_id, out),
+            Self::Messages => messages::write_failure(failure, request_id, out),
             Self::Gemini => gemini::write_failure(failure, request_id, out),
         }
+    }
+
+    /// Appends an error to a stream that was passed on as it came: the frames that tell it, and are the end.
+    pub fn write_stream_failure(self, failure: &Failure, request_id: &str, out: &mut String) {
+        out.push_str(match self {
+            Self::Chat | Self::Gemini => "data: ",
+            Self::Responses | Self::Messages => "event: error\ndata: ",
+        });
+        if self == Self::Responses {
+            object(out, |o| {
+                o.text("type", "error");
+                for (name, value) in [("code", &failure.code), ("param", &failure.param)] {
+                    match value {
+                        Some(value) => o.text(name, value),
+                        None => o.null(name),
+                    }
+                }
+                o.text("message", &failure.message);
+                o.u64("sequence_number", 0);
+            });
+        } else {
+            self.write_failure(failure, request_id, out);
+        }
+        out.push_str(match self {
+            Self::Chat => "\n\ndata: [DONE]\n\n",
+            Self::Gemini | Self::Responses | Self::Messages => "\n\n",
+        });
     }
 
     /// A writer of a stream.
@@ -60,6 +89,18 @@ impl Kind {
         }
     }
 
+    /// The path and query that an answer is asked for at. For azure, of its `v1` interface: see [`azure_path`] for the other.
+    #[must_use]
+    pub fn path(self, settings: &Settings<'_>, stream: bool) -> String {
+        match self {
+            Self::OpenAi => chat::PATH.to_owned(),
+            Self::Azure => chat::azure_path(settings.model, "", true),
+            Self::Anthropic => messages::path(settings, stream),
+            Self::Gemini => gemini::path(settings, stream),
+            Self::Bedrock => bedrock::path(settings, stream),
+        }
+    }
+
     /// Writes a request.
     ///
     /// # Errors
@@ -74,8 +115,9 @@ impl Kind {
         }
         match self {
             Self::OpenAi | Self::Azure => chat::write_request(request, settings),
+            Self::Anthropic => messages::write_request(request, settings),
             Self::Gemini => gemini::write_request(request, settings),
-            Self::Anthropic | Self::Bedrock => Err(unsupported()),
+            Self::Bedrock => bedrock::write_request(request, settings),
         }
     }
 
@@ -92,7 +134,7 @@ impl Kind {
             Self::OpenAi | Self::Azure => chat::read_answer(body, reading),
             Self::Gemini => gemini::read_answer(body, reading),
             Self::Bedrock => bedrock::read_answer(body, reading),
-            Self::Anthropic => Err(Unreadable::new("not translated")),
+            Self::Anthropic => messages::read_answer(body, reading),
         }
     }
 
@@ -103,7 +145,7 @@ impl Kind {
             Self::OpenAi | Self::Azure => chat::embedded_error(body),
             Self::Gemini => gemini::embedded_error(body),
             Self::Bedrock => bedrock::embedded_error(body),
-            Self::Anthropic => None,
+            Self::Anthropic => messages::embedded_error(body),
         }
     }
 
@@ -119,7 +161,7 @@ impl Kind {
             Self::OpenAi | Self::Azure => chat::read_failure(status, body),
             Self::Gemini => gemini::read_failure(status, header, body),
             Self::Bedrock => bedrock::read_failure(status, header, body),
-            Self::Anthropic => Failure::unsaid(status),
+            Self::Anthropic => messages::read_failure(status, header, body),
         }
     }
 
@@ -153,14 +195,6 @@ pub fn read_exception(name: &str, payload: &str) -> Failure {
 #[must_use]
 pub fn azure_path(model: &str, api_version: &str, v1: bool) -> String {
     chat::azure_path(model, api_version, v1)
-}
-
-fn unsupported() -> Rejected {
-    Rejected::new(
-        "endpoint_not_supported",
-        None,
-        "this protocol cannot be translated",
-    )
 }
 
 #[cfg(test)]

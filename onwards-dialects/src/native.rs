@@ -4,7 +4,7 @@ use onwards_json::{Kind, ScanError, Scanner, Value};
 
 use crate::failure::{Failure, Unreadable, class};
 use crate::text::value;
-use crate::{Protocol, Step, chat, gemini};
+use crate::{Protocol, Step, chat, gemini, messages};
 
 /// The most candidates that are told apart.
 const MOST: usize = 1024;
@@ -285,9 +285,7 @@ impl NativeEvents {
         let is = |word: &str| kind.is_some_and(|kind| kind.is(word));
         if is("error") {
             return Step::Failed(
-                crate::Kind::Anthropic
-                    .embedded_error(payload)
-                    .unwrap_or_else(|| Failure::unsaid(500)),
+                messages::embedded_error(payload).unwrap_or_else(|| Failure::unsaid(500)),
             );
         }
         if is("message_stop") {

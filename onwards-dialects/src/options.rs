@@ -44,8 +44,11 @@ pub struct Options {
 /// Spelling of the limit of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaxTokensField {
-    /// The client's own; from another protocol `max_completion_tokens`.
-    Auto { new: bool },
+    /// The client's own.
+    Auto {
+        /// From another protocol `max_completion_tokens`, else `max_tokens`.
+        new: bool,
+    },
     /// `max_tokens`.
     Old,
     /// `max_completion_tokens`.
@@ -233,6 +236,4 @@ pub struct Context {
     pub array: bool,
     /// The provider tells the end of a call before the next one begins.
     pub sequential: bool,
-    /// The model signs every thought (Claude): thoughts may leave before their signatures are there.
-    pub signed: bool,
 }

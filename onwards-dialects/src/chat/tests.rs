@@ -25,7 +25,6 @@ fn context() -> Context {
         echo: String::new(),
         array: false,
         sequential: false,
-        signed: false,
     }
 }
 

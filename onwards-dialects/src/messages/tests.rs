@@ -20,6 +20,5 @@ fn context() -> Context {
         echo: String::new(),
         array: false,
         sequential: true,
-        signed: true,
     }
 }

@@ -16,6 +16,5 @@ fn context() -> Context {
         echo: r#""store":false"#.to_owned(),
         array: false,
         sequential: true,
-        signed: false,
     }
 }

@@ -28,7 +28,6 @@ pub(crate) fn context() -> Context {
         echo: String::new(),
         array: false,
         sequential: true,
-        signed: false,
     }
 }
 
