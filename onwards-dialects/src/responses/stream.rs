@@ -213,7 +213,7 @@ impl Encoder {
             Some(_) => self.close_part(out),
             None => {
                 self.close_said(Status::Completed, out);
-                let index = self.add(Item::new(ItemKind::Message(Vec::new())), out);
+                let index = self.add(ItemKind::Message(Vec::new()), out);
                 self.said = Some((index, false));
             }
         }
@@ -297,7 +297,7 @@ impl Encoder {
             Some((index, false)) => index,
             None => {
                 self.close_said(Status::Completed, out);
-                self.add(Item::new(ItemKind::Reasoning(Vec::new())), out)
+                self.add(ItemKind::Reasoning(Vec::new()), out)
             }
         };
         self.said = Some((index, true));
@@ -340,11 +340,11 @@ impl Encoder {
         self.start(out);
         self.settle(out);
         self.close_said(Status::Completed, out);
-        let item = Item::call(id, name);
-        if let ItemKind::Call { id, name, .. } = &item.kind {
+        let call = ItemKind::call(id, name);
+        if let ItemKind::Call { id, name, .. } = &call {
             self.held += id.len() + name.len();
         }
-        let index = self.add(item, out);
+        let index = self.add(call, out);
         self.calls.push(Call {
             number,
             index,
@@ -384,7 +384,7 @@ impl Encoder {
         self.start(out);
         self.settle(out);
         self.close_said(Status::Completed, out);
-        let index = self.add(Item::new(ItemKind::Image(String::new())), out);
+        let index = self.add(ItemKind::Image(String::new()), out);
         if let Some(ItemKind::Image(result)) = self.items.get_mut(index).map(|item| &mut item.kind)
         {
             base64.escape_into(result);

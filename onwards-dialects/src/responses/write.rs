@@ -38,6 +38,8 @@ impl Status {
 /// An item of `output`. Its texts are JSON text without the quotes, so that pieces can be put together without being decoded.
 #[derive(Debug)]
 pub(super) struct Item {
+    /// Its name, the same in every event: JSON text.
+    pub(super) id: String,
     pub(super) status: Status,
     pub(super) kind: ItemKind,
 }
@@ -70,35 +72,24 @@ pub(super) struct Content {
 }
 
 impl Item {
-    pub(super) fn new(kind: ItemKind) -> Self {
-        Self {
-            status: Status::InProgress,
-            kind,
-        }
-    }
-
-    pub(super) fn call(id: &Str<'_>, name: &Str<'_>) -> Self {
-        Self::new(ItemKind::Call {
-            id: escaped(id),
-            name: escaped(name),
-            arguments: String::new(),
-        })
-    }
-
-    /// The name of the item at that place, which is the same in every event.
-    pub(super) fn id(&self, context: &Context, index: usize) -> String {
-        let prefix = match self.kind {
+    /// The item at that place of the answer.
+    pub(super) fn new(kind: ItemKind, context: &Context, index: usize) -> Self {
+        let prefix = match kind {
             ItemKind::Reasoning(_) => "rs",
             ItemKind::Message(_) => "msg",
             ItemKind::Call { .. } => "fc",
             ItemKind::Image(_) => "ig",
         };
-        format!("{prefix}_{}_{index}", context.unique)
+        Self {
+            id: onwards_json::quote(&format!("{prefix}_{}_{index}", context.unique)),
+            status: Status::InProgress,
+            kind,
+        }
     }
 
-    pub(super) fn write(&self, context: &Context, index: usize, out: &mut String) {
+    pub(super) fn write(&self, out: &mut String) {
         object(out, |o| {
-            o.text("id", &self.id(context, index));
+            o.raw("id", &self.id);
             match &self.kind {
                 ItemKind::Reasoning(parts) => {
                     o.raw("type", r#""reasoning""#);
@@ -137,6 +128,17 @@ impl Item {
             }
             o.text("status", self.status.word());
         });
+    }
+}
+
+impl ItemKind {
+    /// A call without arguments so far.
+    pub(super) fn call(id: &Str<'_>, name: &Str<'_>) -> Self {
+        Self::Call {
+            id: escaped(id),
+            name: escaped(name),
+            arguments: String::new(),
+        }
     }
 }
 
@@ -227,8 +229,8 @@ impl Response<'_> {
             }
             o.text("model", &context.model);
             o.array("output", |a| {
-                for (index, item) in self.items.iter().enumerate() {
-                    item.write(context, index, a.item());
+                for item in self.items {
+                    item.write(a.item());
                 }
             });
             if let Some(usage) = &self.usage {
@@ -269,7 +271,7 @@ fn write_usage(o: &mut Obj<'_>, usage: &Usage) {
 /// Writes a whole answer. Of several candidates, which this protocol cannot ask for, the first.
 pub(crate) fn write_answer(answer: &Answer<'_>, context: &Context, out: &mut String) {
     let choice = answer.choices.first();
-    let mut items = choice.map_or_else(Vec::new, |choice| items(choice, context.expose));
+    let mut items = choice.map_or_else(Vec::new, |choice| items(choice, context));
     let status = choice.map_or(Status::Completed, |choice| Status::of(choice.finish.reason));
     // What was cut off is the last item; a picture is whole or not there.
     if let Some(last) = items.last_mut()
@@ -292,14 +294,14 @@ pub(crate) fn write_answer(answer: &Answer<'_>, context: &Context, out: &mut Str
     .write(out);
 }
 
-fn items(choice: &Choice<'_>, expose: Expose) -> Vec<Item> {
-    let mut items = Vec::new();
+fn items(choice: &Choice<'_>, context: &Context) -> Vec<Item> {
+    let mut kinds = Vec::new();
     let mut logprobs = choice.logprobs.as_deref().map(probabilities);
     let mut annotations = choice.annotations.as_deref().map(links);
     for piece in &choice.parts {
         match piece {
             Piece::Text(text, _) => {
-                let Some(content) = said(&mut items, false) else {
+                let Some(content) = said(&mut kinds, false) else {
                     continue;
                 };
                 text.escape_into(&mut content.text);
@@ -311,58 +313,52 @@ fn items(choice: &Choice<'_>, expose: Expose) -> Vec<Item> {
                 }
             }
             Piece::Refusal(text) => {
-                if let Some(content) = said(&mut items, true) {
+                if let Some(content) = said(&mut kinds, true) {
                     text.escape_into(&mut content.text);
                 }
             }
             Piece::Thinking(thinking) => {
                 let shown = thinking.text.as_ref().filter(|text| !text.is_empty());
-                let Some(text) = shown.filter(|_| expose != Expose::None) else {
+                let Some(text) = shown.filter(|_| context.expose != Expose::None) else {
                     continue;
                 };
-                match items.last_mut().map(|item| &mut item.kind) {
+                match kinds.last_mut() {
                     Some(ItemKind::Reasoning(parts)) => parts.push(escaped(text)),
-                    _ => items.push(Item::new(ItemKind::Reasoning(vec![escaped(text)]))),
+                    _ => kinds.push(ItemKind::Reasoning(vec![escaped(text)])),
                 }
             }
-            Piece::ToolCall(call) => {
-                let id = call.id.clone().unwrap_or(Str::plain(""));
-                let mut item = Item::call(&id, &call.name);
-                if let ItemKind::Call { arguments, .. } = &mut item.kind {
-                    *arguments = written(&call.arguments);
-                }
-                items.push(item);
-            }
-            Piece::Image(_, base64) => items.push(Item::new(ItemKind::Image(escaped(base64)))),
+            Piece::ToolCall(call) => kinds.push(ItemKind::Call {
+                id: call.id.as_ref().map(escaped).unwrap_or_default(),
+                name: escaped(&call.name),
+                arguments: written(&call.arguments),
+            }),
+            Piece::Image(_, base64) => kinds.push(ItemKind::Image(escaped(base64))),
         }
     }
-    for item in &mut items {
-        item.status = Status::Completed;
-    }
+    let items = kinds.into_iter().enumerate();
     items
+        .map(|(index, kind)| Item {
+            status: Status::Completed,
+            ..Item::new(kind, context, index)
+        })
+        .collect()
 }
 
 /// The part of the message that is being said; begun where there is none.
-fn said(items: &mut Vec<Item>, refusal: bool) -> Option<&mut Content> {
-    if !matches!(
-        items.last().map(|item| &item.kind),
-        Some(ItemKind::Message(_))
-    ) {
-        items.push(Item::new(ItemKind::Message(Vec::new())));
+fn said(kinds: &mut Vec<ItemKind>, refusal: bool) -> Option<&mut Content> {
+    if !matches!(kinds.last(), Some(ItemKind::Message(_))) {
+        kinds.push(ItemKind::Message(Vec::new()));
     }
-    let fresh = Content {
-        refusal,
-        ..Content::default()
+    let Some(ItemKind::Message(parts)) = kinds.last_mut() else {
+        return None;
     };
-    match items.last_mut().map(|item| &mut item.kind) {
-        Some(ItemKind::Message(parts)) => {
-            if parts.last().is_none_or(|part| part.refusal != refusal) {
-                parts.push(fresh);
-            }
-            parts.last_mut()
-        }
-        _ => None,
+    if parts.last().is_none_or(|part| part.refusal != refusal) {
+        parts.push(Content {
+            refusal,
+            ..Content::default()
+        });
     }
+    parts.last_mut()
 }
 
 /// Arguments as the inside of a string; those of nothing are an empty object.

@@ -6,9 +6,9 @@ use crate::text::Str;
 
 impl Encoder {
     /// Begins an item.
-    pub(super) fn add(&mut self, item: Item, out: &mut String) -> usize {
+    pub(super) fn add(&mut self, kind: ItemKind, out: &mut String) -> usize {
         let index = self.items.len();
-        self.items.push(item);
+        self.items.push(Item::new(kind, &self.context, index));
         self.held += ITEM;
         self.item("response.output_item.added", index, out);
         index

@@ -1,7 +1,7 @@
 //! Events on the wire.
 
 use super::Encoder;
-use crate::responses::write::{Content, Item, ItemKind, Status};
+use crate::responses::write::{Content, Item, ItemKind, Status, quoted};
 use crate::write::{Obj, object};
 
 impl Encoder {
@@ -19,8 +19,8 @@ impl Encoder {
             return;
         };
         frame(&mut self.sequence, name, out, |o| {
-            o.key("output_index").push_str(&index.to_string());
-            item.write(&self.context, index, o.key("item"));
+            place(o, "output_index", index);
+            item.write(o.key("item"));
         });
     }
 
@@ -36,8 +36,8 @@ impl Encoder {
             return;
         };
         frame(&mut self.sequence, name, out, |o| {
-            o.text("item_id", &item.id(&self.context, index));
-            o.key("output_index").push_str(&index.to_string());
+            o.raw("item_id", &item.id);
+            place(o, "output_index", index);
             write(o, item);
         });
     }
@@ -52,7 +52,7 @@ impl Encoder {
         write: impl FnOnce(&mut Obj<'_>, &Content),
     ) {
         self.item_event(name, index, out, |o, item| {
-            o.key("content_index").push_str(&part.to_string());
+            place(o, "content_index", part);
             if let ItemKind::Message(parts) = &item.kind
                 && let Some(content) = parts.get(part)
             {
@@ -71,7 +71,7 @@ impl Encoder {
         write: impl FnOnce(&mut Obj<'_>, &str),
     ) {
         self.item_event(name, index, out, |o, item| {
-            o.key("summary_index").push_str(&part.to_string());
+            place(o, "summary_index", part);
             if let ItemKind::Reasoning(parts) = &item.kind
                 && let Some(text) = parts.get(part)
             {
@@ -80,6 +80,10 @@ impl Encoder {
         });
     }
 }
+fn place(o: &mut Obj<'_>, name: &str, number: usize) {
+    o.u64(name, u64::try_from(number).unwrap_or(u64::MAX));
+}
+
 /// One event; they are numbered.
 pub(super) fn frame(
     sequence: &mut u64,
@@ -91,7 +95,7 @@ pub(super) fn frame(
     out.push_str(name);
     out.push_str("\ndata: ");
     object(out, |o| {
-        o.text("type", name);
+        quoted(o, "type", name);
         o.u64("sequence_number", *sequence);
         write(o);
     });
