@@ -34,23 +34,19 @@ pub(crate) fn array<R>(out: &mut String, write: impl FnOnce(&mut Arr<'_>) -> R) 
 
 /// Appends a decimal number.
 pub(crate) fn push_u64(number: u64, out: &mut String) {
-    let mut digits = [0_u8; 20];
+    let mut digits = [b'0'; 20];
     let mut rest = number;
-    let mut used = 0;
+    let mut first = digits.len();
     for digit in digits.iter_mut().rev() {
         *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
         rest /= 10;
-        used += 1;
+        first -= 1;
         if rest == 0 {
             break;
         }
     }
-    out.extend(
-        digits
-            .iter()
-            .skip(20 - used)
-            .map(|digit| char::from(*digit)),
-    );
+    let written = digits.get(first..).unwrap_or_default();
+    out.push_str(std::str::from_utf8(written).unwrap_or_default());
 }
 
 impl Obj<'_> {

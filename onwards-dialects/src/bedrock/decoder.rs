@@ -1,6 +1,6 @@
 //! Streams of ConverseStream.
 
-use onwards_json::{Kind, Value};
+use onwards_json::{Scanner, Value};
 
 use super::answer::client_name;
 use super::stop::Stop;
@@ -82,24 +82,23 @@ impl Decoder {
         if event.ends_with("Exception") {
             return Ok(Step::Failed(failure::read_exception(event, payload)));
         }
-        let value = value(payload)
-            .filter(|value| value.kind() == Kind::Object)
-            .ok_or(Unreadable::new("no JSON object"))?;
+        let frame = Frame::read(payload).ok_or(Unreadable::new("no JSON object"))?;
         match event {
             "messageStart" => self.start(sink),
-            "contentBlockStart" => self.block_start(&value, sink)?,
-            "contentBlockDelta" => self.delta(&value, sink)?,
-            "contentBlockStop" => self.block_stop(&value, sink),
-            "messageStop" => self.stop(&value, sink)?,
+            "contentBlockStart" => self.block_start(&frame, sink)?,
+            "contentBlockDelta" => self.delta(&frame, sink)?,
+            "contentBlockStop" => self.block_stop(frame.index, sink),
+            "messageStop" => self.stop(&frame, sink)?,
             "metadata" => {
-                let counts = member(&value, "usage").and_then(|counts| usage(&counts));
+                let counts = frame.usage.and_then(|counts| usage(&counts));
                 counts
                     .into_iter()
                     .for_each(|usage| sink(Event::Usage(usage)));
                 return Ok(Step::Complete);
             }
             "" => {
-                if let Some(failure) = failure::embedded(&value) {
+                let failure = value(payload).and_then(|value| failure::embedded(&value));
+                if let Some(failure) = failure {
                     return Ok(Step::Failed(failure));
                 }
             }
@@ -119,8 +118,8 @@ impl Decoder {
         }
     }
 
-    fn block_start(&mut self, event: &Value<'_>, sink: Sink<'_>) -> Result<(), Unreadable> {
-        let call = member(event, "start").and_then(|start| member(&start, "toolUse"));
+    fn block_start(&mut self, frame: &Frame<'_>, sink: Sink<'_>) -> Result<(), Unreadable> {
+        let call = frame.start.and_then(|start| member(&start, "toolUse"));
         let Some(call) = call else {
             return Ok(());
         };
@@ -149,7 +148,7 @@ impl Decoder {
             self.calls += 1;
             Block::Call { number, bare: true }
         };
-        self.begin(index(event), block)
+        self.begin(frame.index, block)
     }
 
     fn begin(&mut self, index: u64, block: Block) -> Result<(), Unreadable> {
@@ -160,18 +159,15 @@ impl Decoder {
         Ok(())
     }
 
-    fn delta(&mut self, event: &Value<'_>, sink: Sink<'_>) -> Result<(), Unreadable> {
+    fn delta(&mut self, frame: &Frame<'_>, sink: Sink<'_>) -> Result<(), Unreadable> {
         self.start(sink);
-        let Some(delta) = member(event, "delta") else {
-            return Ok(());
-        };
-        for part in delta.members() {
+        for part in frame.delta.iter().flat_map(Value::members) {
             if part.is("text") {
                 self.text(&part.value(), sink)?;
             } else if part.is("toolUse") {
-                self.arguments(index(event), &part.value(), sink)?;
+                self.arguments(frame.index, &part.value(), sink)?;
             } else if part.is("reasoningContent") {
-                self.thought(index(event), &part.value(), sink)?;
+                self.thought(frame.index, &part.value(), sink)?;
             }
         }
         Ok(())
@@ -274,8 +270,7 @@ impl Decoder {
         found.map(|(_, block)| block)
     }
 
-    fn block_stop(&mut self, event: &Value<'_>, sink: Sink<'_>) {
-        let index = index(event);
+    fn block_stop(&mut self, index: u64, sink: Sink<'_>) {
         if let Some(at) = self.open.iter().rposition(|(open, _)| *open == index) {
             let (_, block) = self.open.remove(at);
             self.close(&block, sink);
@@ -330,7 +325,7 @@ impl Decoder {
         }
     }
 
-    fn stop(&mut self, event: &Value<'_>, sink: Sink<'_>) -> Result<(), Unreadable> {
+    fn stop(&mut self, frame: &Frame<'_>, sink: Sink<'_>) -> Result<(), Unreadable> {
         if self.finished {
             return Ok(());
         }
@@ -338,7 +333,7 @@ impl Decoder {
         for (_, block) in std::mem::take(&mut self.open) {
             self.close(&block, sink);
         }
-        let stop = Stop::of(member(event, "stopReason").and_then(|word| Str::of(&word)));
+        let stop = Stop::of(frame.stop.and_then(|word| Str::of(&word)));
         if stop.malformed && !self.usable {
             return Err(Unreadable::new("the model's output was malformed"));
         }
@@ -355,8 +350,37 @@ impl Decoder {
     }
 }
 
-fn index(event: &Value<'_>) -> u64 {
-    member(event, "contentBlockIndex")
-        .and_then(|index| index.as_u64())
-        .unwrap_or(0)
+/// What any event may have, read in one pass.
+#[derive(Default)]
+struct Frame<'a> {
+    index: u64,
+    start: Option<Value<'a>>,
+    delta: Option<Value<'a>>,
+    stop: Option<Value<'a>>,
+    usage: Option<Value<'a>>,
+}
+
+impl<'a> Frame<'a> {
+    /// `None` for what is not one JSON object.
+    fn read(payload: &'a str) -> Option<Self> {
+        let mut frame = Self::default();
+        let mut scanner = Scanner::of(payload);
+        scanner.enter_object().ok()?;
+        while let Some(member) = scanner.next_member().ok()? {
+            let value = member.value();
+            if member.is("delta") {
+                frame.delta = Some(value);
+            } else if member.is("contentBlockIndex") {
+                frame.index = value.as_u64().unwrap_or(0);
+            } else if member.is("start") {
+                frame.start = Some(value);
+            } else if member.is("stopReason") {
+                frame.stop = Some(value);
+            } else if member.is("usage") {
+                frame.usage = Some(value);
+            }
+        }
+        scanner.finish().ok()?;
+        Some(frame)
+    }
 }
