@@ -236,4 +236,6 @@ pub struct Context {
     pub array: bool,
     /// The provider tells the end of a call before the next one begins.
     pub sequential: bool,
+    /// The model signs every thought (Claude): thoughts may leave before their signatures are there.
+    pub signed: bool,
 }

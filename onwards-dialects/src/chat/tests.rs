@@ -25,6 +25,7 @@ fn context() -> Context {
         echo: String::new(),
         array: false,
         sequential: false,
+        signed: false,
     }
 }
 

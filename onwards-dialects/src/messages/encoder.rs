@@ -49,12 +49,19 @@ impl Encoder {
                 self.start(out);
                 self.blocks.text(text, out);
             }
+            Event::Thinking { choice: 0, text } if self.shows() && self.context.signed => {
+                self.start(out);
+                self.blocks.thinking(text, out);
+            }
             Event::ThinkingEnd {
                 choice: 0,
                 thinking,
-            } if self.context.expose == Expose::Full && genuine(thinking) => {
-                self.start(out);
-                self.blocks.thought(thinking, out);
+            } if self.shows() => {
+                let genuine = genuine(thinking);
+                if genuine {
+                    self.start(out);
+                }
+                self.blocks.thought(thinking, genuine, out);
             }
             Event::ToolStart {
                 choice: 0,
@@ -112,6 +119,11 @@ impl Encoder {
     /// True when more would have to be held back than may be: the answer cannot go on.
     pub(crate) fn overflow(&self) -> bool {
         self.blocks.overflow()
+    }
+
+    /// Thoughts are shown, which goes with their signatures only.
+    fn shows(&self) -> bool {
+        self.context.expose == Expose::Full
     }
 
     fn start(&mut self, out: &mut String) {

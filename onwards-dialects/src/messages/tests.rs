@@ -20,5 +20,6 @@ fn context() -> Context {
         echo: String::new(),
         array: false,
         sequential: true,
+        signed: true,
     }
 }

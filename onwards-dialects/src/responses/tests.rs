@@ -16,5 +16,6 @@ fn context() -> Context {
         echo: r#""store":false"#.to_owned(),
         array: false,
         sequential: true,
+        signed: false,
     }
 }

@@ -16,6 +16,7 @@ fn translator() -> Translator {
         echo: String::new(),
         array: false,
         sequential: false,
+        signed: false,
     };
     let decoder = Kind::OpenAi.decoder(Reading::default(), &options());
     Translator::new(decoder, Protocol::Chat.encoder(context))

@@ -28,6 +28,7 @@ pub(crate) fn context() -> Context {
         echo: String::new(),
         array: false,
         sequential: true,
+        signed: false,
     }
 }
 

@@ -49,11 +49,13 @@ enum Kind {
         head: Head,
         form: Form,
     },
-    /// A thought, with the whole of its frames' members.
+    /// A thought that can be read, and its signature, as the inside of a JSON string.
     Thought {
-        start: &'static str,
-        /// The state, as the inside of a JSON string.
-        state: String,
+        signature: String,
+    },
+    /// One that cannot, as the inside of a JSON string.
+    Redacted {
+        data: String,
     },
 }
 
@@ -97,29 +99,67 @@ impl Blocks {
         if !last.is_some_and(|block| matches!(block.kind, Kind::Text)) {
             self.push(Kind::Text, String::new(), out);
         }
+        self.more(text, ("text_delta", "text"), out);
+    }
+
+    /// More of a thought that will be signed.
+    pub(super) fn thinking(&mut self, text: &Str<'_>, out: &mut String) {
+        if !self.thinks() {
+            let signature = String::new();
+            self.push(Kind::Thought { signature }, String::new(), out);
+        }
+        self.more(text, ("thinking_delta", "thinking"), out);
+    }
+
+    /// A thought is complete: the one that was told piece by piece, or else all of it, if it is one of Anthropic's own.
+    pub(super) fn thought(&mut self, thinking: &Thinking<'_>, genuine: bool, out: &mut String) {
+        let mut state = String::new();
+        if let Some(given) = thinking.state.as_ref().filter(|_| genuine) {
+            given.data.escape_into(&mut state);
+        }
+        if self.thinks() {
+            if let Some(block) = self.queue.back_mut() {
+                self.held += state.len();
+                block.kind = Kind::Thought { signature: state };
+                block.over = true;
+            }
+            self.advance(out);
+            return;
+        }
+        if state.is_empty() {
+            return;
+        }
+        let mut held = String::new();
+        let kind = match &thinking.text {
+            Some(text) => {
+                text.escape_into(&mut held);
+                Kind::Thought { signature: state }
+            }
+            None => Kind::Redacted { data: state },
+        };
+        self.held += held.len() + kind.cost() - COST;
+        self.push(kind, held, out);
+        if let Some(block) = self.queue.back_mut() {
+            block.over = true;
+        }
+        self.advance(out);
+    }
+
+    /// The last block is a thought that is not over.
+    fn thinks(&self) -> bool {
+        let last = self.queue.back().filter(|block| !block.over);
+        last.is_some_and(|block| matches!(block.kind, Kind::Thought { .. }))
+    }
+
+    /// More of the last block, which goes out at once if it is live.
+    fn more(&mut self, text: &Str<'_>, (kind, member): (&str, &str), out: &mut String) {
         if self.queue.len() == 1 && self.open {
-            delta(out, self.index, "text_delta", "text", |inside| {
+            delta(out, self.index, kind, member, |inside| {
                 text.escape_into(inside);
             });
         } else {
             self.hold(self.queue.len().saturating_sub(1), text);
         }
-    }
-
-    /// A whole thought of Anthropic's own.
-    pub(super) fn thought(&mut self, thinking: &Thinking<'_>, out: &mut String) {
-        let Some(state) = &thinking.state else { return };
-        let (mut text, mut data) = (String::new(), String::new());
-        state.data.escape_into(&mut data);
-        let start = match &thinking.text {
-            Some(thought) => {
-                thought.escape_into(&mut text);
-                "thinking"
-            }
-            None => "redacted_thinking",
-        };
-        self.held += text.len() + data.len();
-        self.push(Kind::Thought { start, state: data }, text, out);
     }
 
     /// A call begins.
@@ -195,12 +235,15 @@ impl Blocks {
         if self.overflow {
             return;
         }
-        let over = matches!(kind, Kind::Thought { .. });
         if let Some(last) = self.queue.back_mut() {
-            last.over |= self.sequential || matches!(last.kind, Kind::Text);
+            last.over |= self.sequential || !matches!(last.kind, Kind::Call { .. });
         }
         self.held += COST;
-        self.queue.push_back(Block { kind, held, over });
+        self.queue.push_back(Block {
+            kind,
+            held,
+            over: false,
+        });
         self.advance(out);
         self.overflow |= self.held > HELD;
     }
@@ -272,18 +315,17 @@ impl Blocks {
                     Str::plain(&object).escape_into(inside);
                 });
             }
-            Kind::Thought {
-                start: "thinking",
-                state,
-            } => {
+            Kind::Thought { signature } => {
                 if !waiting.is_empty() {
                     delta(out, index, "thinking_delta", "thinking", |inside| {
                         inside.push_str(&waiting);
                     });
                 }
-                delta(out, index, "signature_delta", "signature", |inside| {
-                    inside.push_str(state);
-                });
+                if block.over && !signature.is_empty() {
+                    delta(out, index, "signature_delta", "signature", |inside| {
+                        inside.push_str(signature);
+                    });
+                }
             }
             _ => {}
         }
@@ -302,7 +344,9 @@ impl Kind {
         match self {
             Self::Text => COST,
             Self::Call { head, .. } => COST + head.len(),
-            Self::Thought { state, .. } => COST + state.len(),
+            Self::Thought { signature: state } | Self::Redacted { data: state } => {
+                COST + state.len()
+            }
         }
     }
 }
@@ -330,16 +374,14 @@ fn begin(out: &mut String, index: u64, kind: &Kind) {
                 o.raw("name", &head.name);
                 o.raw("input", "{}");
             }
-            Kind::Thought {
-                start: "thinking", ..
-            } => {
+            Kind::Thought { .. } => {
                 o.raw("type", "\"thinking\"");
                 o.text("thinking", "");
                 o.text("signature", "");
             }
-            Kind::Thought { start, state } => {
-                o.text("type", start);
-                o.raw("data", &format!("\"{state}\""));
+            Kind::Redacted { data } => {
+                o.raw("type", "\"redacted_thinking\"");
+                o.raw("data", &format!("\"{data}\""));
             }
         });
     });

@@ -172,11 +172,35 @@ fn thoughts_pass_only_with_a_genuine_signature() {
         &thoughts(),
         context(),
         &expect![[r#"
-        ~message_start {,"message":{"id":"msg_u1","type":"message","role":"assistant","model":"fast","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}}
+            message_start {,"message":{"id":"msg_u1","type":"message","role":"assistant","model":"fast","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}}
+            ping {}
+            content_block_start {,"index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
+            content_block_delta {,"index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}
+            ~content_block_delta {,"index":0,"delta":{"type":"signature_delta","signature":"si\"g"}}
+            content_block_stop {,"index":0}
+            ~content_block_start {,"index":1,"content_block":{"type":"thinking","thinking":"","signature":""}}
+            content_block_delta {,"index":1,"delta":{"type":"signature_delta","signature":"si\"g"}}
+            content_block_stop {,"index":1}
+            ~content_block_start {,"index":2,"content_block":{"type":"redacted_thinking","data":"si\"g"}}
+            content_block_stop {,"index":2}
+            ~~~content_block_start {,"index":3,"content_block":{"type":"text","text":""}}
+            content_block_delta {,"index":3,"delta":{"type":"text_delta","text":"a"}}
+            ~content_block_stop {,"index":3}
+            content_block_start {,"index":4,"content_block":{"type":"redacted_thinking","data":"si\"g"}}
+            content_block_stop {,"index":4}
+            ~message_delta {,"delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}
+            message_stop {}
+        "#]],
+    );
+    check_out(
+        &thoughts(),
+        context(),
+        &expect![[r#"
+        message_start {,"message":{"id":"msg_u1","type":"message","role":"assistant","model":"fast","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}}
         ping {}
         content_block_start {,"index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
         content_block_delta {,"index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}
-        content_block_delta {,"index":0,"delta":{"type":"signature_delta","signature":"si\"g"}}
+        ~content_block_delta {,"index":0,"delta":{"type":"signature_delta","signature":"si\"g"}}
         content_block_stop {,"index":0}
         ~content_block_start {,"index":1,"content_block":{"type":"thinking","thinking":"","signature":""}}
         content_block_delta {,"index":1,"delta":{"type":"signature_delta","signature":"si\"g"}}
@@ -208,6 +232,72 @@ fn thoughts_pass_only_with_a_genuine_signature() {
         message_delta {,"delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}
         message_stop {}
     "#]],
+    );
+}
+
+#[test]
+fn a_signed_thought_leaves_as_it_comes() {
+    let thinking = |text| Event::Thinking {
+        choice: 0,
+        text: s(text),
+    };
+    let end = |family: Option<Family>| Event::ThinkingEnd {
+        choice: 0,
+        thinking: Thinking {
+            text: Some(s("ab")),
+            state: family.map(|family| State {
+                family,
+                data: s("sig"),
+            }),
+        },
+    };
+    let signed = Context {
+        sequential: false,
+        ..context()
+    };
+    check_out(
+        &[
+            thinking("a"),
+            thinking("b"),
+            end(Some(Family::Anthropic)),
+            thinking("c"),
+            end(None),
+            begin(0),
+            thinking("d"),
+            thinking("e"),
+            end(Some(Family::Anthropic)),
+            over(0),
+            thinking("f"),
+            say("g"),
+        ],
+        signed,
+        &expect![[r#"
+            message_start {,"message":{"id":"msg_u1","type":"message","role":"assistant","model":"fast","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}}
+            ping {}
+            content_block_start {,"index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
+            content_block_delta {,"index":0,"delta":{"type":"thinking_delta","thinking":"a"}}
+            ~content_block_delta {,"index":0,"delta":{"type":"thinking_delta","thinking":"b"}}
+            ~content_block_delta {,"index":0,"delta":{"type":"signature_delta","signature":"sig"}}
+            content_block_stop {,"index":0}
+            ~content_block_start {,"index":1,"content_block":{"type":"thinking","thinking":"","signature":""}}
+            content_block_delta {,"index":1,"delta":{"type":"thinking_delta","thinking":"c"}}
+            ~content_block_stop {,"index":1}
+            ~content_block_start {,"index":2,"content_block":{"type":"tool_use","id":"t0","name":"f","input":{}}}
+            ~~~~content_block_delta {,"index":2,"delta":{"type":"input_json_delta","partial_json":"{}"}}
+            content_block_stop {,"index":2}
+            content_block_start {,"index":3,"content_block":{"type":"thinking","thinking":"","signature":""}}
+            content_block_delta {,"index":3,"delta":{"type":"thinking_delta","thinking":"de"}}
+            content_block_delta {,"index":3,"delta":{"type":"signature_delta","signature":"sig"}}
+            content_block_stop {,"index":3}
+            ~content_block_start {,"index":4,"content_block":{"type":"thinking","thinking":"","signature":""}}
+            content_block_delta {,"index":4,"delta":{"type":"thinking_delta","thinking":"f"}}
+            ~content_block_stop {,"index":4}
+            content_block_start {,"index":5,"content_block":{"type":"text","text":""}}
+            content_block_delta {,"index":5,"delta":{"type":"text_delta","text":"g"}}
+            ~content_block_stop {,"index":5}
+            message_delta {,"delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}
+            message_stop {}
+        "#]],
     );
 }
 
