@@ -7,6 +7,7 @@ mod content;
 mod count;
 mod decoder;
 mod failure;
+mod invoke;
 mod request;
 mod shape;
 mod stop;
@@ -43,7 +44,10 @@ pub(crate) fn write_request(
     request: &Request<'_>,
     settings: &Settings<'_>,
 ) -> Result<Written, Rejected> {
-    request::write(request, settings, false)
+    match settings.options.bedrock_api {
+        BedrockApi::Converse => request::write(request, settings, false),
+        BedrockApi::InvokeAnthropic => invoke::write_request(request, settings),
+    }
 }
 
 fn model_path(model: &str, action: &str) -> String {

@@ -7,16 +7,20 @@ use super::{failure, member, usage};
 use crate::Family;
 use crate::answer::{Answer, Choice, Piece};
 use crate::failure::{Failure, Unreadable};
+use crate::messages;
 use crate::options::{Reading, call_id};
 use crate::request::{Arguments, State, Thinking, ToolCall};
 use crate::text::{Str, compact, json, value};
 
-/// Reads a whole answer.
+/// Reads a whole answer, of Converse or, where that is what it looks like, of Anthropic.
 ///
 /// # Errors
-/// For what is no answer of Converse, and for one that the model failed to give.
-pub(crate) fn read_answer<'a>(body: &'a str, reading: &Reading) -> Result<Answer<'a>, Unreadable> {
-    let body = value(body).ok_or(Unreadable::new("no JSON"))?;
+/// For what is no answer of the two, and for one that the model failed to give.
+pub(crate) fn read_answer<'a>(text: &'a str, reading: &Reading) -> Result<Answer<'a>, Unreadable> {
+    let body = value(text).ok_or(Unreadable::new("no JSON"))?;
+    if member(&body, "output").is_none() && member(&body, "content").is_some() {
+        return messages::read_answer(text, reading);
+    }
     let message = member(&body, "output").and_then(|output| member(&output, "message"));
     let content = message
         .map(|message| member(&message, "content"))
@@ -57,14 +61,13 @@ pub(crate) fn read_answer<'a>(body: &'a str, reading: &Reading) -> Result<Answer
 }
 
 /// The error that a body with a good status holds instead of an answer.
-pub(crate) fn embedded_error(body: &str) -> Option<Failure> {
-    let body = value(body)?;
-    let output = member(&body, "output");
-    if output.is_some() {
+pub(crate) fn embedded_error(text: &str) -> Option<Failure> {
+    let body = value(text)?;
+    if member(&body, "output").is_some() {
         return None;
     }
     let inner = member(&body, "Output").unwrap_or(body);
-    failure::embedded(&inner)
+    messages::embedded_error(text).or_else(|| failure::embedded(&inner))
 }
 
 /// Text that may have to go, or another piece.

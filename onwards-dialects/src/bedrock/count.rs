@@ -1,8 +1,8 @@
 //! How many tokens a prompt has.
 
-use super::{member, model_path, request};
+use super::{invoke, member, model_path, request};
 use crate::failure::Rejected;
-use crate::options::{Settings, Written};
+use crate::options::{BedrockApi, Settings, Written};
 use crate::request::Request;
 use crate::text::value;
 use crate::write::object;
@@ -20,6 +20,9 @@ pub(crate) fn write_count(
     request: &Request<'_>,
     settings: &Settings<'_>,
 ) -> Result<Written, Rejected> {
+    if settings.options.bedrock_api == BedrockApi::InvokeAnthropic {
+        return invoke::write_count(request, settings);
+    }
     let written = request::write(request, settings, true)?;
     let mut body = String::with_capacity(written.body.len() + 32);
     object(&mut body, |o| {

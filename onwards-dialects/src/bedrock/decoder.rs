@@ -1,8 +1,9 @@
-//! Streams of ConverseStream.
+//! Streams: of ConverseStream here, those of InvokeModel where their events are taken out of their wrapping.
 
 use onwards_json::{Scanner, Value};
 
 use super::answer::client_name;
+use super::invoke::Chunks;
 use super::stop::Stop;
 use super::{failure, member, usage};
 use crate::answer::Event;
@@ -36,6 +37,8 @@ pub(crate) struct Decoder {
     /// Text of an answer whose shape was asked for. It is told at the end, if nothing of that shape has come.
     beside: String,
     held: usize,
+    /// The stream is one of InvokeModel.
+    chunks: Option<Box<Chunks>>,
 }
 
 #[derive(Debug)]
@@ -66,6 +69,7 @@ impl Decoder {
             shaped: false,
             beside: String::new(),
             held: 0,
+            chunks: None,
         }
     }
 
@@ -81,6 +85,13 @@ impl Decoder {
     ) -> Result<Step, Unreadable> {
         if event.ends_with("Exception") {
             return Ok(Step::Failed(failure::read_exception(event, payload)));
+        }
+        if event == "chunk" {
+            let reading = &self.reading;
+            let chunks = self
+                .chunks
+                .get_or_insert_with(|| Box::new(Chunks::new(reading.clone())));
+            return chunks.payload(payload, sink);
         }
         let frame = Frame::read(payload).ok_or(Unreadable::new("no JSON object"))?;
         match event {
@@ -108,8 +119,11 @@ impl Decoder {
     }
 
     /// The stream has ended. True if the answer had.
-    pub(crate) fn end(&mut self, _sink: Sink<'_>) -> bool {
-        self.finished
+    pub(crate) fn end(&mut self, sink: Sink<'_>) -> bool {
+        match &mut self.chunks {
+            Some(chunks) => chunks.end(sink),
+            None => self.finished,
+        }
     }
 
     fn start(&mut self, sink: Sink<'_>) {

@@ -1,5 +1,6 @@
 mod answer;
 mod failure;
+mod invoke;
 mod request;
 mod stream;
 
