@@ -8,29 +8,6 @@ use crate::options::{
     ReasoningStyle, SchemaMode, Settings, StructuredOutput,
 };
 
-/// The body of a captured HTTP response, without head and chunk sizes. A capture that was cut gives what had come.
-pub(crate) fn body(capture: &[u8]) -> Vec<u8> {
-    let head = find(capture, b"\r\n\r\n").unwrap();
-    let text = String::from_utf8_lossy(&capture[..head]).to_ascii_lowercase();
-    let mut rest = &capture[head + 4..];
-    if !text.contains("transfer-encoding: chunked") {
-        return rest.to_vec();
-    }
-    let mut out = Vec::new();
-    while let Some(end) = find(rest, b"\r\n") {
-        let size = std::str::from_utf8(&rest[..end]).unwrap();
-        let size = usize::from_str_radix(size, 16).unwrap();
-        let from = end + 2;
-        let to = (from + size).min(rest.len());
-        out.extend_from_slice(&rest[from..to]);
-        if size == 0 {
-            break;
-        }
-        rest = rest.get(to + 2..).unwrap_or_default();
-    }
-    out
-}
-
 /// The events of a server-sent stream: (`event`, `data`).
 pub(crate) fn events(stream: &str) -> Vec<(String, String)> {
     let mut all = Vec::new();
@@ -46,10 +23,6 @@ pub(crate) fn events(stream: &str) -> Vec<(String, String)> {
         }
     }
     all
-}
-
-fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
-    bytes.windows(what.len()).position(|window| window == what)
 }
 
 /// JSON in lines, for the eye.

@@ -107,12 +107,10 @@ impl Encoder {
                 choice: 0, base64, ..
             } => self.image(base64, out),
             Event::Logprobs { choice: 0, json } => self.logprobs(json),
-            Event::Finish { choice: 0, finish } => {
-                if self.finish.is_none() {
-                    self.start(out);
-                    self.finish = Some(finish.reason);
-                    self.close_all(Status::of(finish.reason), out);
-                }
+            Event::Finish { choice: 0, finish } if self.finish.is_none() => {
+                self.start(out);
+                self.finish = Some(finish.reason);
+                self.close_all(Status::of(finish.reason), out);
             }
             Event::Usage(usage) => self.usage = Some(*usage),
             Event::KeepAlive => out.push_str(": keep-alive\n\n"),

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use expect_test::{Expect, expect};
+use expect_test::{Expect, expect, expect_file};
 
 use crate::Family;
 use crate::bedrock::{count_path, read_count, write_count, write_request};
@@ -257,143 +257,12 @@ const HISTORY: &str = r#""messages":[
 #[test]
 fn a_conversation() {
     let written = written(OTHER, &options(), HISTORY).unwrap();
-    expect![[r#"
-        {
-          "messages": [
-            {
-              "content": [
-                {
-                  "text": "weather?"
-                },
-                {
-                  "image": {
-                    "format": "png",
-                    "source": {
-                      "bytes": "iVBORw0KGgo="
-                    }
-                  }
-                }
-              ],
-              "role": "user"
-            },
-            {
-              "content": [
-                {
-                  "text": "Let me see."
-                },
-                {
-                  "toolUse": {
-                    "input": {
-                      "n": 1.1
-                    },
-                    "name": "a_b",
-                    "toolUseId": "t_c5fb05e4d7a4906f0d48e54e8d6daf"
-                  }
-                },
-                {
-                  "toolUse": {
-                    "input": {
-                      "input": null
-                    },
-                    "name": "c",
-                    "toolUseId": "call_2"
-                  }
-                },
-                {
-                  "toolUse": {
-                    "input": {},
-                    "name": "c",
-                    "toolUseId": "call_3"
-                  }
-                }
-              ],
-              "role": "assistant"
-            },
-            {
-              "content": [
-                {
-                  "toolResult": {
-                    "content": [
-                      {
-                        "text": "two"
-                      }
-                    ],
-                    "toolUseId": "call_2"
-                  }
-                },
-                {
-                  "toolResult": {
-                    "content": [
-                      {
-                        "text": "{\"t\": 21}"
-                      }
-                    ],
-                    "toolUseId": "t_c5fb05e4d7a4906f0d48e54e8d6daf"
-                  }
-                },
-                {
-                  "toolResult": {
-                    "content": [],
-                    "toolUseId": "call_3"
-                  }
-                },
-                {
-                  "text": "go on"
-                }
-              ],
-              "role": "user"
-            },
-            {
-              "content": [
-                {
-                  "text": "Done."
-                }
-              ],
-              "role": "assistant"
-            }
-          ],
-          "system": [
-            {
-              "text": "Be brief."
-            },
-            {
-              "text": "And kind."
-            },
-            {
-              "cachePoint": {
-                "type": "default"
-              }
-            }
-          ],
-          "toolConfig": {
-            "tools": [
-              {
-                "toolSpec": {
-                  "inputSchema": {
-                    "json": {
-                      "type": "object"
-                    }
-                  },
-                  "name": "a_b"
-                }
-              },
-              {
-                "toolSpec": {
-                  "inputSchema": {
-                    "json": {
-                      "type": "object"
-                    }
-                  },
-                  "name": "c"
-                }
-              }
-            ]
-          }
-        }
-        changed=tool_arguments,added=tools
-        a_b is a.b"#]]
-    .assert_eq(&format!(
-        "{}\n{}\n{}",
+    let golden = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/bedrock/conversation.golden"
+    );
+    expect_file![golden].assert_eq(&format!(
+        "{}\n{}\n{}\n",
         crate::testing::pretty(&written.body),
         written.report.whole(1024),
         memory(&written)

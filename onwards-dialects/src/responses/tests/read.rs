@@ -264,26 +264,29 @@ fn previous_response_id_across_dialects_is_a_clear_refusal() {
     );
 }
 
+#[track_caller]
+fn wrong(body: &str, code: &str, param: Option<&str>, message: &str) {
+    let wrong = read_request(body.as_bytes()).unwrap_err();
+    assert_eq!(
+        (wrong.code, wrong.param.as_deref(), &*wrong.message),
+        (code, param, message)
+    );
+}
+
+#[track_caller]
+fn invalid(body: &str, param: &str, message: &str) {
+    wrong(body, "invalid_request", Some(param), message);
+}
+
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
-    #[track_caller]
-    fn check(body: &str, code: &str, param: Option<&str>, message: &str) {
-        let wrong = read_request(body.as_bytes()).unwrap_err();
-        assert_eq!(
-            (wrong.code, wrong.param.as_deref(), &*wrong.message),
-            (code, param, message)
-        );
-    }
-    check(
+    wrong(
         "{",
         "invalid_json",
         None,
         "the body is not JSON: malformed JSON at byte 1: expected a name",
     );
-    let invalid = |body: &str, param: &str, message: &str| {
-        check(body, "invalid_request", Some(param), message);
-    };
-    check(
+    wrong(
         "[]",
         "invalid_request",
         None,
@@ -319,6 +322,10 @@ fn what_is_wrong_is_said_with_its_place() {
         "/input/0/name",
         "/input/0/name: missing, expected a string",
     );
+}
+
+#[test]
+fn what_is_wrong_with_parts_and_settings_is_said_too() {
     invalid(
         r#"{"input":[{"role":"user","content":[{"type":"input_image"}]}]}"#,
         "/input/0/content/0/image_url",
@@ -334,7 +341,7 @@ fn what_is_wrong_is_said_with_its_place() {
         "/input/0/content/0/file_data",
         "/input/0/content/0/file_data: missing, expected a string",
     );
-    check(
+    wrong(
         r#"{"input":[{"role":"user","content":[{"type":"hologram"}]}]}"#,
         "unsupported_content",
         Some("/input/0/content/0"),
