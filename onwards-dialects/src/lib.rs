@@ -40,6 +40,7 @@ mod write;
 
 pub use answer::{Answer, Event};
 pub use codec::{Decoder, Encoder};
+pub use conversation::media::to_fetch;
 pub use dispatch::{azure_path, echo, read_exception};
 pub use estimate::prompt_tokens;
 pub use failure::{Failure, Rejected, Unreadable};

@@ -146,6 +146,23 @@ pub struct Kept {
     pub state: Option<State<'static>>,
 }
 
+impl Kept {
+    /// About how many bytes it takes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let state = |state: &Option<State<'_>>| {
+            state.as_ref().map_or(0, |state| state.data.decoded().len())
+        };
+        let text =
+            |thought: &Thinking<'_>| thought.text.as_ref().map_or(0, |text| text.decoded().len());
+        let thoughts = self.thoughts.iter();
+        thoughts
+            .map(|thought| text(thought) + state(&thought.state))
+            .sum::<usize>()
+            + state(&self.state)
+    }
+}
+
 /// What a writer of requests is told.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "holds a function")]

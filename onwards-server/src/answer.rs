@@ -11,6 +11,7 @@ mod rework;
 mod rewrite;
 mod settle;
 mod stream;
+mod translated;
 mod unary;
 
 use std::sync::Arc;
@@ -33,6 +34,7 @@ use self::rework::Rework;
 use self::rewrite::Rewriter;
 pub(crate) use self::settle::settle;
 pub(crate) use self::stream::CleanStream;
+pub(crate) use self::translated::{Native, Translated, Way, counted};
 #[cfg(feature = "otlp")]
 pub(crate) use self::unary::read;
 
@@ -113,8 +115,16 @@ impl Egress {
         provider: &Arc<Provider>,
         settings: &Settings,
         look: &mut Look,
+        way: Way,
     ) -> Opened {
-        let opened = self.cleaning.open(answer, provider, settings, look).await;
+        let opened = match way {
+            Way::Plain => self.cleaning.open(answer, provider, settings, look).await,
+            Way::Native(native) => Box::pin(native.open(answer, provider, settings, look)).await,
+            Way::Translated(translated) => {
+                Box::pin(translated.open(answer, provider, settings, look)).await
+            }
+            Way::Counted(response) => Opened::Ready(response),
+        };
         match &self.rework {
             None => opened,
             Some(rework) => Box::pin(rework.apply(opened, settings)).await,
@@ -124,6 +134,11 @@ impl Egress {
     /// True when answers for this provider must come uncompressed, because they are read here.
     pub(crate) fn reads(&self, provider: &Provider) -> bool {
         self.rework.is_some() || self.cleaning.reads(provider)
+    }
+
+    /// True when answers of this provider in the client's own protocol are cleaned here.
+    pub(crate) fn cleans(&self, provider: &Provider) -> bool {
+        self.cleaning.reads(provider)
     }
 
     /// True for requests whose `content-type` is the contract's, whatever the client wrote.

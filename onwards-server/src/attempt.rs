@@ -18,29 +18,31 @@ use onwards_limits::Permit;
 use tokio::time::{Instant, timeout_at};
 
 use crate::admit::Admission;
-use crate::answer::{self, Egress, Look, Opened};
+use crate::answer::{self, Look, Opened, Way};
 use crate::body::Body;
 use crate::facts::Facts;
 use crate::fault::Fault;
-use crate::house::House;
+use crate::headers::Parent;
+use crate::house::{House, unix_now};
 use crate::metrics::{Attempted, Role};
-use crate::plan::Plan;
+use crate::plan::{Plan, Prepared, Unsendable};
 use crate::policy::{Pool, Provider, asked};
 use crate::refusal::Refusal;
-use crate::transport::{Answer, Call};
+use crate::transport::{Answer, TransportError};
 
 /// A provider's answer that may still be given up for another provider's.
 #[derive(Debug)]
 pub(crate) struct Uncommitted {
     response: Response<Body>,
-    permit: Permit,
+    /// The provider's slot; none where its answer is complete and it has been left.
+    permit: Option<Permit>,
 }
 
 /// A provider's answer that the client will get.
 #[derive(Debug)]
 pub(crate) struct Committed {
     response: Response<Body>,
-    permit: Permit,
+    permit: Option<Permit>,
 }
 
 impl Uncommitted {
@@ -59,7 +61,7 @@ impl Uncommitted {
 
 impl Committed {
     /// The response, and the provider's slot, which lasts as long as its body.
-    pub(crate) fn into_response(self) -> (Response<Body>, Permit) {
+    pub(crate) fn into_response(self) -> (Response<Body>, Option<Permit>) {
         (self.response, self.permit)
     }
 }
@@ -71,6 +73,8 @@ enum Verdict {
     Deliver(Uncommitted),
     /// Another provider may do better.
     Next(Fault),
+    /// Another provider may do better; if none answers, the client gets this answer.
+    NextOr(Fault, Box<Uncommitted>),
     /// A provider with another model may do better; if none does, the client gets this answer.
     OtherModel(Uncommitted),
     /// No provider can do better.
@@ -106,30 +110,36 @@ pub(crate) async fn until_committed(
         };
         let verdict = match take_token(house, provider) {
             Err(fault) => after(fault, pool, pool.fallback.on_rate_limit),
-            Ok(()) => {
-                let parent;
-                let mut call = plan.call(provider)?;
-                admission.spend();
-                parent = facts.attempt(provider, plan.alias);
-                if let Some(parent) = &parent {
-                    parent.tell(&mut call.headers);
+            Ok(()) => match plan.prepare(provider).await {
+                Err(Unsendable::Refused(refusal)) => return Err(refusal),
+                Err(Unsendable::Rejected(rejected)) => {
+                    let goes_on = pool.fallback.on_translation_error;
+                    after(Fault::Untranslatable(rejected), pool, goes_on)
                 }
-                let may_go_on = candidates.attempts_left() > 0 && pool.providers.len() > 1;
-                Attempt {
-                    house,
-                    plan,
-                    provider,
-                    may_go_on,
+                Ok(prepared) => {
+                    admission.spend();
+                    let may_go_on = candidates.attempts_left() > 0 && pool.providers.len() > 1;
+                    Attempt {
+                        house,
+                        plan,
+                        provider,
+                        may_go_on,
+                    }
+                    .make(prepared, permit, facts)
+                    .await
                 }
-                .make(call, permit, facts)
-                .await
-            }
+            },
         };
         match verdict {
             Verdict::Deliver(answer) => return Ok(answer.commit(house, provider)),
             Verdict::Stop(fault) => {
                 facts.failed(pool, provider, &fault);
-                return Err(exhausted(&fault, &plan.egress, pool.earliest(house.now())));
+                return Err(exhausted(&fault, plan, pool.earliest(house.now())));
+            }
+            Verdict::NextOr(fault, answer) => {
+                facts.failed(pool, provider, &fault);
+                progress.last = Some(fault);
+                progress.words = Some((*answer, provider.clone()));
             }
             Verdict::OtherModel(answer) => {
                 facts.failed(pool, provider, &Fault::PromptRejected);
@@ -152,6 +162,8 @@ struct Progress {
     last: Option<Fault>,
     /// A rejection of the prompt, and who gave it: the client's, if no other model is asked.
     aside: Option<(Uncommitted, Arc<Provider>)>,
+    /// The last answer of a provider that failed: the client's, if nobody does better.
+    words: Option<(Uncommitted, Arc<Provider>)>,
 }
 
 impl Progress {
@@ -164,6 +176,7 @@ impl Progress {
             paused: Duration::ZERO,
             last: None,
             aside: None,
+            words: None,
         }
     }
 
@@ -212,28 +225,28 @@ impl Progress {
 
     /// Nobody is left to try.
     fn give_up(self, house: &House, plan: &Plan<'_>) -> Result<Committed, Refusal> {
-        if let Some((answer, provider)) = self.aside {
+        if let Some((answer, provider)) = self.aside.or(self.words) {
             return Ok(answer.commit(house, &provider));
         }
         let earliest = plan.pool.earliest(house.now());
         Err(self.last.map_or(Refusal::AllAtCapacity, |fault| {
-            exhausted(&fault, &plan.egress, earliest)
+            exhausted(&fault, plan, earliest)
         }))
     }
 }
 
 /// One attempt at one provider.
-struct Attempt<'a> {
+struct Attempt<'a, 'p> {
     house: &'a House,
-    plan: &'a Plan<'a>,
+    plan: &'a Plan<'p>,
     provider: &'a Arc<Provider>,
     /// The budget and the pool leave another provider to try.
     may_go_on: bool,
 }
 
-impl Attempt<'_> {
+impl Attempt<'_, '_> {
     /// Sends the call, waits for the head of its answer, and looks into it as far as the plan wants it.
-    async fn make(self, call: Call<'_>, permit: Permit, facts: &mut Facts) -> Verdict {
+    async fn make(self, prepared: Prepared, permit: Permit, facts: &mut Facts) -> Verdict {
         let Self { plan, provider, .. } = self;
         let preferred = plan
             .pool
@@ -260,7 +273,9 @@ impl Attempt<'_> {
             provider,
             outcome: Attempted::Cancelled,
         };
-        let verdict = self.judge(call, permit, &mut look, &mut open, facts).await;
+        let verdict = self
+            .judge(prepared, permit, &mut look, &mut open, facts)
+            .await;
         let series = plan.alias.series(plan.pool);
         let role = if preferred {
             Role::Preferred
@@ -281,13 +296,17 @@ impl Attempt<'_> {
 
     async fn judge(
         &self,
-        call: Call<'_>,
+        mut prepared: Prepared,
         permit: Permit,
         look: &mut Look,
         open: &mut Open<'_>,
         facts: &mut Facts,
     ) -> Verdict {
-        let sent = self.send(call, look.deadline).await;
+        if let Way::Counted(response) = prepared.way {
+            open.outcome = Attempted::status(200);
+            return self.by_content(Opened::Ready(response), permit);
+        }
+        let sent = self.sent(&mut prepared, look.deadline, facts).await;
         facts.answered_by_provider(sent.as_ref().ok().map(Answer::status));
         open.outcome = Attempted::of(&sent);
         let answer = match sent {
@@ -302,34 +321,88 @@ impl Attempt<'_> {
         {
             observation.status(answer.status().as_u16());
         }
-        match self.by_status(answer).await {
-            ByStatus::Next(fault) => Verdict::Next(fault),
-            ByStatus::Open(answer) => {
-                let opened = self
-                    .plan
-                    .egress
-                    .open(answer, self.provider, &self.house.settings, look)
-                    .await;
+        let (by_status, answer) = match self.by_status(answer).await {
+            Ok(answer) => answer,
+            Err(fault) => return Verdict::Next(fault),
+        };
+        let (egress, settings) = (&self.plan.egress, &self.house.settings);
+        let opened = egress
+            .open(answer, self.provider, settings, look, prepared.way)
+            .await;
+        match by_status {
+            ByStatus::NextOr(fault) => match opened {
+                Opened::Ready(response) => Verdict::NextOr(
+                    fault,
+                    Box::new(Uncommitted {
+                        response,
+                        permit: None,
+                    }),
+                ),
+                _ => Verdict::Next(fault),
+            },
+            ByStatus::OtherModel => match self.by_content(opened, permit) {
+                Verdict::Deliver(answer) => Verdict::OtherModel(answer),
+                verdict => verdict,
+            },
+            ByStatus::Open => {
                 open.outcome = open.outcome.refined(&opened);
                 self.by_content(opened, permit)
-            }
-            ByStatus::OtherModel(answer) => {
-                let opened = self
-                    .plan
-                    .egress
-                    .open(answer, self.provider, &self.house.settings, look)
-                    .await;
-                match self.by_content(opened, permit) {
-                    Verdict::Deliver(answer) => Verdict::OtherModel(answer),
-                    verdict => verdict,
-                }
             }
         }
     }
 
+    /// Sends the request, a second time where AWS says that only the clocks differ.
+    async fn sent(
+        &self,
+        prepared: &mut Prepared,
+        deadline: Option<Instant>,
+        facts: &mut Facts,
+    ) -> Result<Answer, Fault> {
+        let parent = facts.attempt(self.provider, self.plan.alias);
+        let answer = self.send(prepared, parent.as_ref(), deadline).await?;
+        if !self.agrees_on_time(&answer) {
+            return Ok(answer);
+        }
+        drop(answer);
+        self.send(prepared, parent.as_ref(), deadline).await
+    }
+
+    /// True when the service refuses a signature for its time and has told its own.
+    fn agrees_on_time(&self, answer: &Answer) -> bool {
+        let dialect = self.provider.dialect.as_ref();
+        let Some(signing) = dialect.and_then(|dialect| dialect.signing.as_ref()) else {
+            return false;
+        };
+        let said = |name: &str| answer.headers().get(name)?.to_str().ok();
+        let kind = said("x-amzn-errortype").unwrap_or_default();
+        let about_time = matches!(
+            kind.split(':').next(),
+            Some("RequestTimeTooSkewed" | "InvalidSignatureException")
+        );
+        if !about_time {
+            return false;
+        }
+        let theirs = said("date").and_then(|date| httpdate::parse_http_date(date).ok());
+        let theirs = theirs.and_then(|date| date.duration_since(SystemTime::UNIX_EPOCH).ok());
+        theirs.is_some_and(|theirs| signing.set_clock(theirs.as_secs(), wall_clock()))
+    }
+
     /// Sends one call and waits for the head of its answer, no longer than the provider, or its first token, may take.
-    async fn send(&self, call: Call<'_>, deadline: Option<Instant>) -> Result<Answer, Fault> {
+    async fn send(
+        &self,
+        prepared: &mut Prepared,
+        parent: Option<&Parent>,
+        deadline: Option<Instant>,
+    ) -> Result<Answer, Fault> {
         let provider = self.provider;
+        if prepared.sign(provider, wall_clock()).is_err() {
+            let error = "the request cannot be signed".into();
+            return Err(Fault::Transport(TransportError::Broken(error)));
+        }
+        let mut call = prepared.call(self.plan, provider);
+        if let Some(parent) = parent {
+            parent.tell(&mut call.headers);
+        }
         let sending = provider
             .destination
             .clone()
@@ -367,23 +440,39 @@ impl Attempt<'_> {
         }
     }
 
+    /// True for an error that is worth another provider whatever its status.
+    fn retries(&self, answer: &Answer) -> bool {
+        let Some(dialect) = &self.provider.dialect else {
+            return false;
+        };
+        let name = answer.headers().get("x-amzn-errortype");
+        let name = name.and_then(|name| name.to_str().ok()).unwrap_or_default();
+        dialect.kind.retries(answer.status().as_u16(), name)
+    }
+
     /// What the head says (spec F.4), and for a listed client error whether it is the prompt that is rejected.
-    async fn by_status(&self, answer: Answer) -> ByStatus {
+    async fn by_status(&self, answer: Answer) -> Result<(ByStatus, Answer), Fault> {
         let fallback = &self.plan.pool.fallback;
         let status = answer.status().as_u16();
         let realtime = self.plan.steering.realtime
             && self.may_go_on
             && listed(&fallback.realtime_on_status, status);
-        if !fallback.enabled || !(realtime || listed(&fallback.on_status, status)) {
-            return ByStatus::Open(answer);
+        if !fallback.enabled
+            || !(realtime || listed(&fallback.on_status, status) || self.retries(&answer))
+        {
+            return Ok((ByStatus::Open, answer));
         }
         if !matches!(status, 400 | 413 | 422) {
-            return ByStatus::Next(Fault::Status(answer.status()));
+            let fault = Fault::Status(answer.status());
+            if self.plan.pool.translates {
+                return Ok((ByStatus::NextOr(fault), answer));
+            }
+            return Err(fault);
         }
         match Box::pin(answer::rejects_prompt(answer)).await {
-            Ok(rejection) if fallback.on_rejected_prompt => ByStatus::OtherModel(rejection),
-            Ok(rejection) => ByStatus::Open(rejection),
-            Err(status) => ByStatus::Next(Fault::Status(status)),
+            Ok(rejection) if fallback.on_rejected_prompt => Ok((ByStatus::OtherModel, rejection)),
+            Ok(rejection) => Ok((ByStatus::Open, rejection)),
+            Err(status) => Err(Fault::Status(status)),
         }
     }
 
@@ -391,6 +480,7 @@ impl Attempt<'_> {
     fn by_content(&self, opened: Opened, permit: Permit) -> Verdict {
         let pool = self.plan.pool;
         let fallback = &pool.fallback;
+        let permit = Some(permit);
         match opened {
             Opened::Ready(response) => Verdict::Deliver(Uncommitted { response, permit }),
             Opened::Embedded { status, response } => {
@@ -399,7 +489,12 @@ impl Attempt<'_> {
                     || (status == 429 && fallback.on_rate_limit)
                     || (realtime && listed(&fallback.realtime_on_status, status));
                 if fallback.enabled && next {
-                    return Verdict::Next(Fault::Embedded(status));
+                    let fault = Fault::Embedded(status);
+                    if !pool.translates {
+                        return Verdict::Next(fault);
+                    }
+                    let permit = None;
+                    return Verdict::NextOr(fault, Box::new(Uncommitted { response, permit }));
                 }
                 Verdict::Deliver(Uncommitted { response, permit })
             }
@@ -413,9 +508,10 @@ impl Attempt<'_> {
 
 /// What the head of an answer leads to.
 enum ByStatus {
-    Open(Answer),
-    OtherModel(Answer),
-    Next(Fault),
+    Open,
+    OtherModel,
+    /// Somebody else is asked; if nobody answers, this is the client's.
+    NextOr(Fault),
 }
 
 /// Counts an attempt when it is over, however that comes about.
@@ -514,25 +610,34 @@ fn after(fault: Fault, pool: &Pool, reason: bool) -> Verdict {
 
 /// How the client learns that no provider answered (spec F.6, and a 429 where limits were the last word). `earliest` is the
 /// shortest of the pauses that providers of the pool have asked for.
-fn exhausted(last: &Fault, egress: &Egress, earliest: Option<Duration>) -> Refusal {
+fn exhausted(last: &Fault, plan: &Plan<'_>, earliest: Option<Duration>) -> Refusal {
+    let translates = plan.pool.translates;
     match last {
         Fault::Status(status) if status.as_u16() == 429 => {
             Refusal::UpstreamLimited { wait: earliest }
         }
+        Fault::Untranslatable(rejected) => Refusal::Untranslatable(rejected.clone()),
         Fault::Paused => Refusal::UpstreamLimited { wait: earliest },
+        Fault::Transport(_) if translates => Refusal::Unreachable,
+        Fault::Timeout | Fault::FirstToken if translates => Refusal::Late,
+        Fault::Malformed | Fault::Empty if translates => Refusal::Unreadable,
         Fault::Transport(_)
         | Fault::UnexpectedSwitch
         | Fault::Status(_)
         | Fault::PromptRejected => Refusal::BadGateway,
         Fault::Timeout | Fault::FirstToken => Refusal::GatewayTimeout,
         Fault::Embedded(_) | Fault::Empty => Refusal::Unavailable,
-        Fault::Malformed if egress.is_strict() => Refusal::Malformed,
+        Fault::Malformed if plan.egress.is_strict() => Refusal::Malformed,
         Fault::Malformed => Refusal::Internal,
         Fault::RateLimited { wait } => Refusal::RateLimited {
             wait: *wait,
             quota: None,
         },
     }
+}
+
+fn wall_clock() -> Duration {
+    Duration::from_secs(unix_now())
 }
 
 /// A response extension that says which provider answered, for layers around the gateway. Responses of the gateway's own,

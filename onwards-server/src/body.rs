@@ -64,7 +64,7 @@ enum Source {
 pub(crate) struct Closing {
     pub(crate) facts: Facts,
     /// Held for its slots.
-    pub(crate) held: Option<(Admission, Permit)>,
+    pub(crate) held: Option<(Admission, Option<Permit>)>,
 }
 
 /// What is looked for in the bytes of a provider's answer. Nothing is, in one of the gateway's own.
@@ -131,6 +131,13 @@ impl Body {
         }
     }
 
+    /// Takes token counts that were read already.
+    pub(crate) fn counted(&mut self, usage: Usage) {
+        if let Source::Whole { counted, .. } = &mut self.source {
+            *counted = Some(usage);
+        }
+    }
+
     /// A provider's body, passed on as it comes. A gap longer than `idle_timeout` breaks it off.
     pub(crate) fn upstream(body: UpstreamBody, idle_timeout: Option<Duration>) -> Self {
         let silence = Silence::new(idle_timeout);
@@ -187,6 +194,15 @@ impl Body {
         }
     }
 
+    /// What an end of the body means that breaks nothing off: the client may have been told of a failure before it.
+    fn ending(&self) -> Outcome {
+        let fault = match &self.source {
+            Source::Clean(stream) => stream.fault(),
+            Source::Whole { .. } | Source::Upstream { .. } => None,
+        };
+        fault.map_or(Outcome::Complete, outcome_of)
+    }
+
     fn is_end(&self) -> bool {
         match &self.source {
             Source::Whole { bytes, .. } => bytes.is_none(),
@@ -230,13 +246,13 @@ impl http_body::Body for Body {
         };
         match &polled {
             Poll::Pending => {}
-            Poll::Ready(None) => this.close(Outcome::Complete),
+            Poll::Ready(None) => this.close(this.ending()),
             Poll::Ready(Some(Ok(frame))) => {
                 if let Some(data) = frame.data_ref() {
                     this.passes(data);
                 }
                 if this.is_end() {
-                    this.close(Outcome::Complete);
+                    this.close(this.ending());
                 }
             }
             Poll::Ready(Some(Err(error))) => {

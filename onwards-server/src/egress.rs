@@ -1,13 +1,15 @@
 //! The last stage and the only writer of client responses.
 
 use http::{HeaderValue, Method, Response, header};
+use onwards_dialects::Protocol;
 
 use crate::admit::Admission;
 use crate::attempt::Committed;
 use crate::body::{Body, Closing, Watch};
+use crate::endpoint::{Endpoint, Generation};
 use crate::facts::Facts;
 use crate::headers::{GENERATION, REQUEST_ID};
-use crate::identify::bearer;
+use crate::identify::token;
 use crate::policy::Snapshot;
 use crate::refusal::Refusal;
 
@@ -21,16 +23,17 @@ pub(crate) enum Reply {
 }
 
 /// Turns the outcome of a request into the response, and tells what happened; `generation` is that of the configuration, if
-/// clients are to be told.
+/// clients are to be told. Refusals are told in the client's protocol.
 pub(crate) fn answer(
     outcome: Result<Reply, Refusal>,
     mut facts: Facts,
     generation: Option<u64>,
+    protocol: Option<Protocol>,
 ) -> Response<Body> {
     let mut watch = Watch::default();
     let (mut response, held) = match outcome {
         Ok(Reply::Provider(committed, admission)) => {
-            let (mut response, permit) = committed.into_response();
+            let (mut response, permit) = committed.into_response(); // none is held where nobody serves it any more
             if let Some(quota) = admission.quota() {
                 quota.tell(response.headers_mut());
             }
@@ -41,7 +44,14 @@ pub(crate) fn answer(
         Ok(Reply::Local(response)) => (response, None),
         Err(refusal) => {
             facts.refused(&refusal);
-            (refusal.response(), None)
+            let response = match protocol {
+                Some(protocol @ (Protocol::Messages | Protocol::Gemini)) => {
+                    let id = facts.request_id().to_str().unwrap_or_default();
+                    refusal.response_in(protocol, id)
+                }
+                _ => refusal.response(),
+            };
+            (response, None)
         }
     };
     facts.answered(response.status().as_u16());
@@ -64,28 +74,57 @@ pub(crate) fn models(snapshot: &Snapshot, head: &http::request::Parts) -> Result
     if !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Refusal::MethodNotAllowed { allow: "GET,HEAD" });
     }
-    let caller = bearer(&head.headers).and_then(|token| snapshot.keyring.find(token));
+    let protocol = lists(head);
+    let endpoint = match protocol {
+        Protocol::Messages => Endpoint::Messages,
+        Protocol::Gemini => Endpoint::Gemini(Generation::Whole),
+        _ => Endpoint::Models,
+    };
+    let token = token(endpoint, &head.headers, &head.uri)?;
+    let caller = token.and_then(|token| snapshot.keyring.find(&token));
     let caller = caller.map(std::convert::AsRef::as_ref);
-    let mut list = String::from(r#"{"object":"list","data":["#);
-    for (index, alias) in snapshot
+    let names = snapshot
         .aliases()
         .filter(|alias| alias.default.access.admits(caller))
-        .enumerate()
-    {
-        if index > 0 {
-            list.push(',');
+        .map(|alias| alias.name.as_str());
+    let mut list = String::new();
+    match protocol {
+        Protocol::Messages | Protocol::Gemini => {
+            let names: Vec<&str> = names.collect();
+            protocol.write_models(&names, snapshot.created, &mut list);
         }
-        list.push_str(r#"{"id":"#);
-        onwards_json::quote_into(&alias.name, &mut list);
-        list.push_str(r#","object":"model","created":"#);
-        list.push_str(&snapshot.created.to_string());
-        list.push_str(r#","owned_by":"None"}"#);
+        _ => openai_list(names, snapshot.created, &mut list),
     }
-    list.push_str("]}");
     let mut response = Response::new(Body::full(list));
     response.headers_mut().insert(
         header::CONTENT_TYPE,
         HeaderValue::from_static("application/json"),
     );
     Ok(Reply::Local(response))
+}
+
+/// Whose list of models a request asks for: Gemini's has a path of its own, Anthropic's clients name their version.
+fn lists(head: &http::request::Parts) -> Protocol {
+    if head.uri.path().starts_with("/v1beta/") {
+        Protocol::Gemini
+    } else if head.headers.contains_key("anthropic-version") {
+        Protocol::Messages
+    } else {
+        Protocol::Chat
+    }
+}
+
+fn openai_list<'n>(names: impl Iterator<Item = &'n str>, created: u64, list: &mut String) {
+    list.push_str(r#"{"object":"list","data":["#);
+    for (index, name) in names.enumerate() {
+        if index > 0 {
+            list.push(',');
+        }
+        list.push_str(r#"{"id":"#);
+        onwards_json::quote_into(name, list);
+        list.push_str(r#","object":"model","created":"#);
+        list.push_str(&created.to_string());
+        list.push_str(r#","owned_by":"None"}"#);
+    }
+    list.push_str("]}");
 }

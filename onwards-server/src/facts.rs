@@ -211,6 +211,9 @@ impl Facts {
         let failure = match refusal {
             Refusal::BadGateway
             | Refusal::GatewayTimeout
+            | Refusal::Unreachable
+            | Refusal::Late
+            | Refusal::Unreadable
             | Refusal::Unavailable
             | Refusal::Malformed
             | Refusal::UpstreamLimited { .. } => Some(Failure::RetriesExhausted),

@@ -38,6 +38,9 @@ pub(crate) enum Fault {
     /// The provider's answer does not fit the contract.
     #[error("an answer that does not fit the contract")]
     Malformed,
+    /// The request cannot be said in the provider's dialect.
+    #[error("the request cannot be said in the provider's dialect: {}", .0.code)]
+    Untranslatable(onwards_dialects::Rejected),
     /// The provider's own rate limit has no token left.
     #[error("the provider's rate limit is used up")]
     RateLimited {
@@ -60,6 +63,7 @@ impl Fault {
             Self::Embedded(_) => "embedded_error",
             Self::Empty => "empty",
             Self::Malformed => "malformed",
+            Self::Untranslatable(_) => "untranslatable",
             Self::RateLimited { .. } => "rate_limited",
         }
     }

@@ -26,6 +26,8 @@ pub(crate) struct Outbound {
     pub(crate) host: HeaderValue,
     /// The provider's credentials, if it takes any.
     pub(crate) auth: Option<(HeaderName, HeaderValue)>,
+    /// What the operator has set besides, in place of the client's.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     /// True when the client's trace context goes on to this provider.
     pub(crate) trace: bool,
 }
@@ -71,8 +73,9 @@ pub(crate) fn upstream<'a>(
             || (changes.read && name == header::ACCEPT_ENCODING)
             || (changes.json && name == header::CONTENT_TYPE)
             || (outbound.auth.as_ref()).is_some_and(|(auth, _)| auth == name)
+            || outbound.headers.iter().any(|(set, _)| set == name)
     };
-    let mut headers = Vec::with_capacity(client.len() + 5);
+    let mut headers = Vec::with_capacity(client.len() + outbound.headers.len() + 5);
     headers.push((&HOST, &outbound.host));
     for (name, value) in client {
         if !stays_behind(name.as_str(), outbound.trace)
@@ -86,10 +89,30 @@ pub(crate) fn upstream<'a>(
         headers.push((&CONTENT_TYPE, &JSON));
     }
     headers.push((&FORWARDED_PROTO, &HTTPS));
-    if let Some((name, value)) = &outbound.auth {
+    credentials(outbound, &mut headers);
+    headers
+}
+
+/// The headers of an upstream request that has nothing of the client's: `own`, unless the operator has set them otherwise, and what
+/// the provider needs.
+pub(crate) fn own<'a>(
+    own: &'a [(HeaderName, HeaderValue)],
+    outbound: &'a Outbound,
+) -> Vec<Field<'a>> {
+    let mut headers = Vec::with_capacity(own.len() + outbound.headers.len() + 3);
+    headers.push((&HOST, &outbound.host));
+    let set = |name: &HeaderName| outbound.headers.iter().any(|(set, _)| set == name);
+    for (name, value) in own.iter().filter(|(name, _)| !set(name)) {
         headers.push((name, value));
     }
+    credentials(outbound, &mut headers);
     headers
+}
+
+fn credentials<'a>(outbound: &'a Outbound, headers: &mut Vec<Field<'a>>) {
+    for (name, value) in outbound.headers.iter().chain(&outbound.auth) {
+        headers.push((name, value));
+    }
 }
 
 /// Removes from a provider's answer what concerns only the connection it came on, and sets the configured headers.
@@ -139,13 +162,13 @@ fn stays_behind(name: &str, trace: bool) -> bool {
         _ if is_hop_by_hop(name) => true,
         "proxy-connection" | "content-length" | "expect" | "host" | "x-forwarded-proto"
         // the client's credentials
-        | "authorization" | "x-api-key" | "api-key" | "cookie"
+        | "authorization" | "x-api-key" | "x-goog-api-key" | "api-key" | "cookie"
         // what a browser says of itself
         | "origin" | "referer" | "sec-fetch-site" | "sec-fetch-mode" | "sec-fetch-dest" | "sec-fetch-user"
         // conditional requests
         | "if-modified-since" | "if-none-match" | "if-match" | "if-unmodified-since" | "if-range"
         // the gateway's own
-        | "model-override" => true,
+        | "model-override" | "x-onwards-explain" => true,
         "traceparent" | "tracestate" | "baggage" => !trace,
         _ => name.starts_with("sec-ch-ua"),
     }

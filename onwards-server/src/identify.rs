@@ -1,12 +1,15 @@
 //! The second stage: who asks, for which alias, and which pool serves that (spec C.3, C.10, D, E.2).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderName, Uri, header};
 use onwards_config::{Action, RoutingRule};
+use onwards_dialects::Protocol;
 
 use crate::endpoint::Endpoint;
 use crate::facts::Facts;
+use crate::percent;
 use crate::policy::{Alias, Caller, Pool, RequestClass, Snapshot};
 use crate::refusal::Refusal;
 
@@ -31,7 +34,7 @@ pub(crate) fn identify(
     snapshot: &Snapshot,
     endpoint: Endpoint,
     model: &str,
-    headers: &HeaderMap,
+    (headers, uri): (&HeaderMap, &Uri),
     facts: &mut Facts,
 ) -> Result<Identity, Refusal> {
     let class = RequestClass::of(endpoint);
@@ -40,7 +43,8 @@ pub(crate) fn identify(
         .ok_or_else(|| Refusal::ModelNotFound {
             model: model.to_owned(),
         })?;
-    let token = bearer(headers);
+    let token = token(endpoint, headers, uri)?;
+    let token = token.as_deref();
     let caller = token.and_then(|token| snapshot.keyring.find(token));
     facts.identified(alias, caller);
     let pool = alias.pool(class);
@@ -64,6 +68,30 @@ pub(crate) fn identify(
     })
 }
 
+/// The same for an operator who wants to know what would be sent: every pool is open, no rule redirects.
+///
+/// # Errors
+/// [`Refusal::ModelNotFound`].
+pub(crate) fn of_operator(
+    snapshot: &Snapshot,
+    endpoint: Endpoint,
+    model: &str,
+    facts: &mut Facts,
+) -> Result<Identity, Refusal> {
+    let (alias, bare) = snapshot
+        .alias(model)
+        .ok_or_else(|| Refusal::ModelNotFound {
+            model: model.to_owned(),
+        })?;
+    facts.about(Some(alias));
+    Ok(Identity {
+        alias: alias.clone(),
+        bare,
+        pool: alias.pool(RequestClass::of(endpoint)).clone(),
+        caller: None,
+    })
+}
+
 /// The token of an `Authorization: Bearer` header; the scheme is matched exactly.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let token = headers
@@ -71,6 +99,58 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
         .as_bytes()
         .strip_prefix(b"Bearer ")?;
     (!token.is_empty()).then_some(token)
+}
+
+/// The token of a request. Clients of Messages and Gemini send it in headers of their own, or in the query; two different ones are
+/// no answer to who asks. Elsewhere those count only where no bearer token is (spec providers 4).
+///
+/// # Errors
+/// [`Refusal::Unauthenticated`] for different tokens in one request.
+pub(crate) fn token<'r>(
+    endpoint: Endpoint,
+    headers: &'r HeaderMap,
+    uri: &'r Uri,
+) -> Result<Option<Cow<'r, [u8]>>, Refusal> {
+    let bearer = bearer(headers);
+    let own = matches!(
+        endpoint.protocol(),
+        Some(Protocol::Messages | Protocol::Gemini)
+    );
+    if bearer.is_some() && !own {
+        return Ok(bearer.map(Cow::Borrowed));
+    }
+    let named = |name: &HeaderName| {
+        headers
+            .get(name)
+            .map(|value| Cow::Borrowed(value.as_bytes()))
+    };
+    let found = [
+        bearer.map(Cow::Borrowed),
+        named(&X_API_KEY),
+        named(&X_GOOG_API_KEY),
+        key_in(uri).filter(|_| own),
+    ];
+    let mut tokens = found
+        .into_iter()
+        .flatten()
+        .filter(|token| !token.is_empty());
+    let first = tokens.next();
+    if tokens.any(|other| Some(&other) != first.as_ref()) {
+        return Err(Refusal::Unauthenticated);
+    }
+    Ok(first)
+}
+
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+const X_GOOG_API_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
+
+/// The parameter `key` of a query.
+fn key_in(uri: &Uri) -> Option<Cow<'_, [u8]>> {
+    let key = uri
+        .query()?
+        .split('&')
+        .find_map(|parameter| parameter.strip_prefix("key="))?;
+    Some(percent::decode(key))
 }
 
 /// What the first rule that matches a caller's labels says.

@@ -74,10 +74,19 @@ pub(crate) fn endpoint(snapshot: &Snapshot, head: &Parts) -> Result<Endpoint, Re
             "The only transfer coding of a request is chunked.",
         ));
     }
-    if snapshot.strict {
-        return contracted(path, &head.method);
+    if path == "/v1/dry-run" && snapshot.dry_run.is_some() {
+        return posted(Endpoint::DryRun, &head.method);
     }
     let endpoint = Endpoint::of(path);
+    if !snapshot.serves(endpoint) {
+        return Err(Refusal::NotFound);
+    }
+    if snapshot.strict {
+        return contracted(path, &head.method, snapshot.translates);
+    }
+    if snapshot.translates && matches!(endpoint, Endpoint::CountTokens | Endpoint::Gemini(_)) {
+        return posted(endpoint, &head.method);
+    }
     if head.method == Method::TRACE && endpoint != Endpoint::Models {
         return Err(Refusal::MethodNotAllowed {
             allow: BUT_FOR_TRACE,
@@ -86,17 +95,27 @@ pub(crate) fn endpoint(snapshot: &Snapshot, head: &Parts) -> Result<Endpoint, Re
     Ok(endpoint)
 }
 
-/// The endpoints of strict mode (spec K.1), by their exact path. Messages requests have been translated to chat by an
-/// edge before they come here.
-fn contracted(path: &str, method: &Method) -> Result<Endpoint, Refusal> {
+/// The endpoints of strict mode (spec K.1), by their exact path. Where no provider's dialect is known, Messages requests have
+/// been translated to chat by an edge before they come here; else they are what they say.
+fn contracted(path: &str, method: &Method, translates: bool) -> Result<Endpoint, Refusal> {
     let endpoint = match path {
         "/v1/models" | "/models" => return Ok(Endpoint::Models),
-        "/v1/chat/completions" | "/v1/messages" => Endpoint::ChatCompletions,
+        "/v1/chat/completions" => Endpoint::ChatCompletions,
+        "/v1/messages" if !translates => Endpoint::ChatCompletions,
         "/v1/completions" => Endpoint::Completions,
         "/v1/embeddings" => Endpoint::Embeddings,
         "/v1/responses" => Endpoint::Responses,
+        _ if translates => match Endpoint::of(path) {
+            Endpoint::Models => return Ok(Endpoint::Models),
+            known @ (Endpoint::Messages | Endpoint::CountTokens | Endpoint::Gemini(_)) => known,
+            _ => return Err(Refusal::NotFound),
+        },
         _ => return Err(Refusal::NotFound),
     };
+    posted(endpoint, method)
+}
+
+fn posted(endpoint: Endpoint, method: &Method) -> Result<Endpoint, Refusal> {
     if method == Method::POST {
         Ok(endpoint)
     } else {

@@ -39,6 +39,7 @@ mod vet;
 
 mod body;
 mod contain;
+mod dry_run;
 mod embed;
 mod encoding;
 mod endpoint;
@@ -47,6 +48,7 @@ mod fault;
 mod files;
 mod headers;
 mod house;
+mod percent;
 mod policy;
 mod quota;
 mod random;
@@ -56,6 +58,7 @@ mod secrets;
 mod shared;
 mod traces;
 mod transform;
+mod translate;
 pub mod transport;
 
 pub use attempt::ServedBy;

@@ -12,9 +12,10 @@ use crate::egress::Reply;
 use crate::endpoint::Endpoint;
 use crate::facts::Facts;
 use crate::house::House;
+use crate::plan::Asked;
 use crate::policy::Snapshot;
 use crate::refusal::Refusal;
-use crate::{admit, answer, attempt, egress, identify, ingress, plan, vet};
+use crate::{admit, answer, attempt, dry_run, egress, identify, ingress, plan, vet};
 
 /// Serves one request: always with a response, whatever happens on the way.
 pub async fn serve<B>(house: &Arc<House>, request: Request<B>) -> Response<Body>
@@ -23,6 +24,7 @@ where
 {
     let snapshot = house.snapshot(); // one configuration from start to end
     let (head, body) = request.into_parts();
+    let protocol = snapshot.speaks(head.uri.path()); // what errors are told in
     let mut facts = Facts::begin(house, &head, snapshot.is_dispatched(&head.headers)); // noted along the way, told once
     let walking = Box::pin(walk(house, &snapshot, head, body, &mut facts)); // large, and gone before the body is sent
     let walked = contained(walking).await; // a defect ends this request alone
@@ -30,7 +32,12 @@ where
         .settings
         .generation_header
         .then_some(snapshot.generation);
-    egress::answer(walked.unwrap_or(Err(Refusal::Internal)), facts, generation) // the only writer of client responses
+    egress::answer(
+        walked.unwrap_or(Err(Refusal::Internal)),
+        facts,
+        generation,
+        protocol,
+    ) // the only writer of client responses
 }
 
 async fn walk<B>(
@@ -52,11 +59,20 @@ where
     };
     let arrival = ingress::read(&house.settings, snapshot, head, endpoint, body).await?; // bounded in size and time
     facts.received(arrival.received);
+    if endpoint == Endpoint::DryRun {
+        return Box::pin(dry_run::answer(house, snapshot, arrival, facts)).await;
+    }
     let checked = vet::contract(snapshot, &arrival, facts)?; // strict mode: the shape of the request
     let document = arrival.document(); // parsed once
     let document = document.as_ref();
     let model = ingress::model(&arrival, document)?;
-    let identity = identify::identify(snapshot, endpoint, &model, &arrival.headers, facts)?; // alias, key, rules, pool
+    let identity = identify::identify(
+        snapshot,
+        endpoint,
+        &model,
+        (&arrival.headers, &arrival.uri),
+        facts,
+    )?; // alias, key, rules, pool
     let vetted = vet::vet(snapshot, &arrival, document, checked, &identity, facts)?; // what needs no capacity
     let mut admission = admit::admit(
         &house.counters,
@@ -75,7 +91,14 @@ where
         &identity,
         &vetted,
     );
-    let plan = plan::draw_up(snapshot, &arrival, document, &identity, &vetted, egress);
+    let request_id = facts.request_id().clone();
+    let asked = Asked {
+        model: &model,
+        request_id: request_id.to_str().unwrap_or_default(),
+        egress,
+        thoughts: &house.ledger.thoughts,
+    };
+    let plan = plan::draw_up(snapshot, &arrival, document, &identity, &vetted, asked);
     let committed = attempt::until_committed(house, &plan, &mut admission, facts).await?; // the only loop
     Ok(Reply::Provider(committed, admission)) // slots end with the body
 }

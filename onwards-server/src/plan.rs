@@ -2,25 +2,33 @@
 //!
 //! Bodies are never serialised anew: a changed member is a splice between slices of the client's own bytes.
 
+mod prepared;
+
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::HeaderName;
 use http::uri::PathAndQuery;
 use onwards_balance::First;
 use onwards_json::{Edit, EditError, Object, Splice};
 use onwards_reasoning::{Ask, Edit as Translated};
 
 use crate::answer::Egress;
-use crate::headers::{self, Changes};
+use crate::endpoint::{Endpoint, Generation};
 use crate::house::unix_now;
-use crate::identify::Identity;
+use crate::identify::{Identity, token};
 use crate::ingress::Arrival;
 use crate::metrics::Role;
-use crate::policy::{Alias, Pool, Provider, Share, Snapshot, conversation, join};
+use crate::policy::{
+    Alias, Holder, Keeper, Pool, Provider, Share, Snapshot, Thoughts, conversation, join,
+};
 use crate::refusal::Refusal;
-use crate::transport::{Call, Outgoing};
+use crate::translate::{Around, Spoken};
+use crate::transport::Outgoing;
 use crate::vet::Vetted;
+
+pub(crate) use self::prepared::{Prepared, Unsendable};
 
 /// Everything the attempts need, borrowed from the request.
 #[derive(Debug)]
@@ -31,6 +39,16 @@ pub(crate) struct Plan<'a> {
     pub(crate) steering: Steering,
     /// What is done to the answer.
     pub(crate) egress: Egress,
+    /// The request as it can be translated.
+    pub(crate) spoken: Option<Spoken<'a>>,
+    /// The name of the model as the client wrote it.
+    asked: &'a str,
+    /// What the request is called in logs.
+    request_id: &'a str,
+    /// The client asks for a stream.
+    streams: bool,
+    /// The client wants to know what a translation changes.
+    explain: bool,
     arrival: &'a Arrival,
     document: Option<&'a Object<'a>>,
     /// The alias as JSON text, where a serving class was cut off the client's name for it.
@@ -54,24 +72,59 @@ pub(crate) struct Steering {
 /// Where a model's name stands.
 static MODEL: LazyLock<[String; 1]> = LazyLock::new(|| ["model".to_owned()]);
 
+/// Where a stream of chunks is asked for token counts.
+static USAGE: LazyLock<[String; 2]> =
+    LazyLock::new(|| ["stream_options".to_owned(), "include_usage".to_owned()]);
+
+/// A client that sends `1` here is told what a translation has changed.
+const EXPLAIN: HeaderName = HeaderName::from_static("x-onwards-explain");
+
 /// Members that only a scheduler understands (spec C.11).
 static SCHEDULING: LazyLock<[[String; 1]; 2]> =
     LazyLock::new(|| [["priority".to_owned()], ["nvext".to_owned()]]);
 
+/// What else a plan is drawn up from.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    /// The name of the model as the client wrote it.
+    pub(crate) model: &'a str,
+    /// What the request is called in logs.
+    pub(crate) request_id: &'a str,
+    /// What is done to the answer.
+    pub(crate) egress: Egress,
+    /// Where thoughts are kept.
+    pub(crate) thoughts: &'a Arc<Thoughts>,
+}
+
 /// Draws up the plan for a request that has been admitted.
 pub(crate) fn draw_up<'a>(
-    snapshot: &Snapshot,
+    snapshot: &'a Snapshot,
     arrival: &'a Arrival,
     document: Option<&'a Object<'a>>,
     identity: &'a Identity,
     vetted: &'a Vetted,
-    egress: Egress,
+    asked: Asked<'a>,
 ) -> Plan<'a> {
+    let streams = streams(arrival, document, vetted);
+    let Asked {
+        model,
+        request_id,
+        egress,
+        thoughts,
+    } = asked;
     Plan {
         alias: &identity.alias,
         pool: &identity.pool,
-        steering: steering(snapshot, arrival, document, identity, vetted),
+        steering: steering(snapshot, arrival, document, identity, streams),
         egress,
+        spoken: spoken(snapshot, arrival, identity, thoughts),
+        asked: model,
+        request_id,
+        streams,
+        explain: arrival
+            .headers
+            .get(EXPLAIN)
+            .is_some_and(|value| value == "1"),
         arrival,
         document,
         bare: identity
@@ -81,12 +134,61 @@ pub(crate) fn draw_up<'a>(
     }
 }
 
+/// The request for providers whose dialect is known, if the pool has one.
+fn spoken<'a>(
+    snapshot: &'a Snapshot,
+    arrival: &'a Arrival,
+    identity: &Identity,
+    thoughts: &Arc<Thoughts>,
+) -> Option<Spoken<'a>> {
+    if !identity.pool.translates {
+        return None;
+    }
+    let around = &snapshot.translation;
+    let keeper = around.thoughts.map(|bounds| {
+        // Two tokens that differ were refused before.
+        let token = token(arrival.endpoint, &arrival.headers, &arrival.uri);
+        Keeper {
+            thoughts: thoughts.clone(),
+            holder: Holder::of(token.ok().flatten().as_deref(), &identity.alias.name),
+            bounds,
+        }
+    });
+    Spoken::of(
+        arrival,
+        Around {
+            betas: &around.ingress.allowed_betas,
+            fetcher: around.fetcher.as_ref(),
+            thoughts: keeper,
+        },
+    )
+}
+
+/// True when the client asks for a stream: it says so in the body, or Gemini's path does.
+fn streams(arrival: &Arrival, document: Option<&Object<'_>>, vetted: &Vetted) -> bool {
+    if let Endpoint::Gemini(generation) = arrival.endpoint {
+        return generation == Generation::Stream;
+    }
+    let last = |document: &Object<'_>| {
+        document
+            .members()
+            .iter()
+            .rev()
+            .find(|member| member.is("stream"))
+            .and_then(|member| member.value().as_bool())
+    };
+    vetted.checked.map_or_else(
+        || document.and_then(last).unwrap_or(false),
+        |checked| checked.stream,
+    )
+}
+
 fn steering(
     snapshot: &Snapshot,
     arrival: &Arrival,
     document: Option<&Object<'_>>,
     identity: &Identity,
-    vetted: &Vetted,
+    streams: bool,
 ) -> Steering {
     let pool = &identity.pool;
     let realtime = !snapshot.is_dispatched(&arrival.headers);
@@ -98,18 +200,6 @@ fn steering(
             realtime,
         };
     }
-    let last = |document: &Object<'_>| {
-        document
-            .members()
-            .iter()
-            .rev()
-            .find(|member| member.is("stream"))
-            .and_then(|member| member.value().as_bool())
-    };
-    let streams = vetted.checked.map_or_else(
-        || document.and_then(last).unwrap_or(false),
-        |checked| checked.stream,
-    );
     let observed = pool.share.clone().filter(|_| snapshot.strict && streams);
     let conversation = pool.affinity.as_ref().and_then(|affinity| {
         let key = conversation(arrival.endpoint, &arrival.headers, document)?;
@@ -153,26 +243,13 @@ impl Plan<'_> {
         one.sent_model.as_deref().unwrap_or(client) == other.sent_model.as_deref().unwrap_or(client)
     }
 
-    /// The request as this provider is sent it.
-    ///
-    /// # Errors
-    /// [`Refusal::BadRequest`] when the joined path is no request target, [`Refusal::Reasoning`] when a translation would cross a
-    /// member that is not an object, [`Refusal::Internal`] when an edit that was vetted cannot be applied.
-    pub(crate) fn call<'b>(&'b self, provider: &'b Provider) -> Result<Call<'b>, Refusal> {
-        let changes = Changes {
-            decoded: self.arrival.decoded,
-            read: self.egress.reads(provider),
-            json: self.egress.is_strict(),
-        };
-        let headers = headers::upstream(&self.arrival.headers, &provider.outbound, changes);
-        let (target, body) = (self.target(provider)?, self.body(provider)?);
-        Ok(Call::new(&self.arrival.method, target, headers, body))
-    }
-
     /// The request target in origin form: base path and request path joined as text, the client's query kept.
     fn target(&self, provider: &Provider) -> Result<PathAndQuery, Refusal> {
         let base = provider.base_path.as_str();
         let uri = &self.arrival.uri;
+        if let Some(path) = self.set_path(provider) {
+            return prepared::target(base, &path, uri.query());
+        }
         let mut joined = if self.egress.is_strict() {
             let base = if base.is_empty() { "/v1" } else { base };
             [base, self.arrival.endpoint.below_base()].concat()
@@ -190,18 +267,21 @@ impl Plan<'_> {
             .map_err(|_| Refusal::BadRequest("The request path is not a valid request target."))
     }
 
-    fn body(&self, provider: &Provider) -> Result<Outgoing, Refusal> {
+    /// The client's body with the model's name of this provider, its reasoning, and `last` changes.
+    fn body(&self, provider: &Provider, last: &[Edit<'_>]) -> Result<Outgoing, Refusal> {
         let body = &self.arrival.body;
         let translation = match (&provider.translation, self.ask) {
             (Some(translation), Some(ask)) => translation.edits(ask),
             _ => &[],
         };
         let mut edits: Vec<Edit<'_>> = Vec::new();
+        let in_path = matches!(self.arrival.endpoint, Endpoint::Gemini(_));
         if let Some(value) = provider
             .model
             .as_ref()
             .map(|model| &model.0)
             .or(self.bare.as_ref())
+            .filter(|_| !in_path)
         {
             edits.push(Edit::Set {
                 path: &*MODEL,
@@ -211,37 +291,50 @@ impl Plan<'_> {
         if provider.strips_scheduling {
             edits.extend(SCHEDULING.iter().map(|path| Edit::Remove { path }));
         }
-        edits.extend(translation.iter().map(|edit| match edit {
-            Translated::Set { path, value } => Edit::Set { path, value },
-            Translated::Remove {
-                path,
-                drop_empty_parent: true,
-            } => Edit::Prune { path },
-            Translated::Remove {
-                path,
-                drop_empty_parent: false,
-            } => Edit::Remove { path },
-        }));
+        let untranslated = edits.len();
+        edits.extend(edits_of(translation));
+        edits.extend_from_slice(last);
         let Some(document) = self.document.filter(|_| !edits.is_empty()) else {
             return Ok(Outgoing::whole(body.clone()));
         };
         match onwards_json::splices(document, &edits) {
             Ok(splices) => Ok(Outgoing::pieces(spliced(body, splices))),
             Err(EditError::CrossesNonObject { edit, .. }) => {
-                let untranslated = edits.len() - translation.len();
                 let pointer = edit
                     .checked_sub(untranslated)
                     .and_then(|index| translation.get(index));
+                let Some(pointer) = pointer else {
+                    return Err(Refusal::BadRequest(
+                        "A member that has to be changed is not an object.",
+                    ));
+                };
                 let crossing = onwards_reasoning::refusal::crossing;
-                Err(Refusal::Reasoning(crossing(
-                    &pointer.map(Translated::pointer).unwrap_or_default(),
-                )))
+                Err(Refusal::Reasoning(crossing(&pointer.pointer())))
             }
             Err(EditError::Repeated { .. }) => Err(Refusal::BadRequest(
                 "A member that has to be changed is given more than once.",
             )),
             Err(_) => Err(Refusal::Internal),
         }
+    }
+}
+
+/// The edits that a translation of reasoning makes.
+fn edits_of(translation: &[Translated]) -> Vec<Edit<'_>> {
+    translation.iter().map(edit_of).collect()
+}
+
+fn edit_of(edit: &Translated) -> Edit<'_> {
+    match edit {
+        Translated::Set { path, value } => Edit::Set { path, value },
+        Translated::Remove {
+            path,
+            drop_empty_parent: true,
+        } => Edit::Prune { path },
+        Translated::Remove {
+            path,
+            drop_empty_parent: false,
+        } => Edit::Remove { path },
     }
 }
 

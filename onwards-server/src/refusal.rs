@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
+use onwards_dialects::{Failure, Protocol};
 use onwards_strict::Defect;
 
 use crate::body::Body;
@@ -76,6 +77,14 @@ pub(crate) enum Refusal {
         alias: String,
         limit: u32,
     },
+    /// The request cannot be read in the client's protocol, or said in the dialect of any provider.
+    Untranslatable(onwards_dialects::Rejected),
+    /// No provider of a pool whose dialects are known could be reached.
+    Unreachable,
+    /// The provider of such a pool took too long.
+    Late,
+    /// The answer of a provider of such a pool cannot be read.
+    Unreadable,
     /// The pool has no providers.
     NoProviders,
     /// Every attempt failed, or the only one did.
@@ -97,7 +106,7 @@ struct Row {
     status: StatusCode,
     kind: &'static str,
     code: Option<&'static str>,
-    param: Option<&'static str>,
+    param: Option<Cow<'static, str>>,
     message: Cow<'static, str>,
 }
 
@@ -123,6 +132,10 @@ impl Refusal {
             self,
             Self::Defect(_) | Self::NotSentAsJson | Self::Malformed
         );
+        let param = match self {
+            Self::Untranslatable(rejected) => rejected.param.clone().map(Cow::Owned),
+            _ => param.map(Cow::Borrowed),
+        };
         Row {
             status,
             kind,
@@ -169,6 +182,34 @@ impl Refusal {
                 "unsupported_parameter",
                 names.first().copied(),
                 onwards_strict::catalog::refusal(names).into(),
+            ),
+            Self::Untranslatable(rejected) => (
+                StatusCode::BAD_REQUEST,
+                INVALID,
+                rejected.code,
+                None,
+                rejected.message.clone().into(),
+            ),
+            Self::Unreachable => (
+                StatusCode::BAD_GATEWAY,
+                "api_error",
+                "provider_unreachable",
+                None,
+                "The provider of this model cannot be reached.".into(),
+            ),
+            Self::Late => (
+                StatusCode::GATEWAY_TIMEOUT,
+                "api_error",
+                "provider_timeout",
+                None,
+                "The provider of this model took too long to respond.".into(),
+            ),
+            Self::Unreadable => (
+                StatusCode::BAD_GATEWAY,
+                "api_error",
+                "provider_malformed_response",
+                None,
+                "The provider of this model gave an answer that cannot be read.".into(),
             ),
             Self::UpstreamLimited { .. } => (
                 StatusCode::TOO_MANY_REQUESTS,
@@ -326,9 +367,9 @@ impl Refusal {
         self.columns().2
     }
 
-    /// The parameter at fault, if one is.
+    /// The parameter at fault, if one is that the gateway has named.
     pub(crate) fn param(&self) -> Option<&'static str> {
-        self.row().param
+        self.columns().3
     }
 
     /// Whole seconds after which trying again can succeed, at least one.
@@ -346,12 +387,29 @@ impl Refusal {
         }
     }
 
+    /// The refusal as a client of another protocol than OpenAI's reads it.
+    pub(crate) fn response_in(&self, protocol: Protocol, request_id: &str) -> Response<Body> {
+        let row = self.row();
+        let failure = Failure {
+            kind: row.kind.to_owned(),
+            param: row.param.map(Cow::into_owned),
+            ..Failure::of(row.status.as_u16(), row.code, row.message)
+        };
+        let mut text = String::new();
+        protocol.write_failure(&failure, request_id, &mut text);
+        self.with(row.status, text.into())
+    }
+
     /// The refusal as a response: OpenAI's error envelope and the headers that go with it.
     pub(crate) fn response(&self) -> Response<Body> {
         let row = self.row();
-        let text = envelope(&row.message, row.kind, row.param, row.code);
+        let text = envelope(&row.message, row.kind, row.param.as_deref(), row.code);
+        self.with(row.status, text)
+    }
+
+    fn with(&self, status: StatusCode, text: Bytes) -> Response<Body> {
         let mut response = Response::new(Body::full(text));
-        *response.status_mut() = row.status;
+        *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(
             header::CONTENT_TYPE,

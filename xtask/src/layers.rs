@@ -121,6 +121,14 @@ pub(crate) const LAYERS: &[Layer] = &[
         testing: External::Only(&["expect-test", "proptest"]),
     },
     Layer {
+        name: "onwards-dialects",
+        floor: "stone",
+        owns: "chat requests, answers and streams of four protocols and five kinds of providers, through one model",
+        inside: &["onwards-json"],
+        outside: External::Only(&["base64", "sha2", "thiserror"]),
+        testing: External::Only(&["divan", "expect-test", "proptest", "serde_json"]),
+    },
+    Layer {
         name: "onwards-config",
         floor: "plan",
         owns: "file format, defaults, inheritance, all problems at once, JSON Schema",
@@ -167,6 +175,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "onwards-balance",
             "onwards-reasoning",
             "onwards-strict",
+            "onwards-dialects",
             "onwards-aws",
             "onwards-config",
             "onwards-shared",

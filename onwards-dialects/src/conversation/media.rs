@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use crate::Kind;
 use crate::data_uri::sniff;
 use crate::failure::Rejected;
-use crate::options::{ImageUrls, Settings};
-use crate::request::Source;
+use crate::options::{ImageUrls, Options, Settings};
+use crate::request::{Part, PartKind, Request, Source};
 use crate::text::Str;
 
 /// Pictures that anthropic and bedrock take.
@@ -80,4 +81,47 @@ pub(crate) fn is_web(url: &Str<'_>) -> bool {
         url.get(..scheme.len())
             .is_some_and(|head| head.eq_ignore_ascii_case(scheme))
     })
+}
+
+/// The addresses in a request whose content the provider has to be sent, each with where it stands: what has to be in
+/// [`Settings::pictures`](crate::Settings) before the request can be written.
+#[must_use]
+pub fn to_fetch(request: &Request<'_>, kind: Kind, options: &Options) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    if options.image_urls != ImageUrls::Fetch {
+        return found;
+    }
+    for (message, turn) in request.messages.iter().enumerate() {
+        for (index, part) in turn.parts.iter().enumerate() {
+            let pointer = format!("/messages/{message}/content/{index}");
+            match &part.kind {
+                PartKind::ToolResult(result) => {
+                    for inner in &result.content {
+                        found.extend(address(inner, kind).map(|url| (pointer.clone(), url)));
+                    }
+                }
+                _ => found.extend(address(part, kind).map(|url| (pointer, url))),
+            }
+        }
+    }
+    found
+}
+
+fn address(part: &Part<'_>, kind: Kind) -> Option<String> {
+    let (PartKind::Image { source, .. } | PartKind::File { source, .. }) = &part.kind else {
+        return None;
+    };
+    match source {
+        Source::Url(url) if is_web(url) && !(kind == Kind::Gemini && is_google_file(url)) => {
+            Some(url.decoded().into_owned())
+        }
+        _ => None,
+    }
+}
+
+/// True for a file that Gemini keeps itself and is told by its address.
+pub(crate) fn is_google_file(url: &Str<'_>) -> bool {
+    let url = url.decoded();
+    url.strip_prefix("https://generativelanguage.googleapis.com/")
+        .is_some_and(|rest| rest.contains("/files/"))
 }

@@ -49,6 +49,9 @@ pub(super) async fn open(mut stream: CleanStream, head: Parts, look: &mut Look) 
             Ok(Looked::Fault(fault)) => return Opened::Unreadable(TransportError::Broken(fault)),
         }
     };
+    if let Some((status, response)) = stream.refused() {
+        return Opened::Embedded { status, response };
+    }
     let response = Response::from_parts(head, Body::clean(stream));
     match error {
         Some(status) => Opened::Embedded { status, response },

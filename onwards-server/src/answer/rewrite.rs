@@ -64,6 +64,24 @@ pub(crate) enum StreamFault {
     /// The stream ended although nothing had said that it would.
     #[error("the stream ended before its end")]
     Unfinished,
+    /// An event cannot be read in its dialect.
+    #[error("an event cannot be read: {0}")]
+    Unreadable(&'static str),
+    /// The provider has told of an error.
+    #[error("the stream ended with an error of the provider's")]
+    Failed,
+}
+
+impl Seen {
+    /// What a stream that is no strict one has shown: something that a client can see, or an error before that.
+    pub(crate) fn of(content: bool, error: Option<u16>) -> Self {
+        Self {
+            data: content || error.is_some(),
+            content,
+            error,
+            ..Self::default()
+        }
+    }
 }
 
 impl Rewriter {

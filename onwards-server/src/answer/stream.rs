@@ -6,12 +6,16 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::Response;
 use http_body::{Body as _, Frame};
-use onwards_sse::{Framer, PumpError, pump};
+use onwards_aws::EventStream;
+use onwards_dialects::{ArrayError, ArraySplitter};
+use onwards_sse::{Event, Framer, PumpError, pump};
 use onwards_usage::{Tap, Usage};
 
 use super::rewrite::{Rewriter, Seen, StreamFault};
-use crate::body::{BodyError, Silence};
+use super::translated;
+use crate::body::{Body, BodyError, Silence};
 use crate::policy::Observation;
 use crate::transport::UpstreamBody;
 
@@ -22,11 +26,13 @@ const FAREWELL: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct CleanStream {
     upstream: UpstreamBody,
-    framer: Framer,
+    framing: Framing,
     /// Reads token counts, also those that the client gets no event for.
     tap: Tap,
-    rewriter: Rewriter,
+    rewriter: Rewrites,
     silence: Silence,
+    /// What the client has been told of within the stream: its body ends well, the answer did not.
+    told: Option<BodyError>,
     /// Who learns when the first token came.
     observation: Option<Observation>,
     /// Events that were cleaned while the stream was looked into, still to be sent.
@@ -58,6 +64,129 @@ pub(super) enum Looked {
     Fault(BodyError),
 }
 
+/// How the bytes of a stream become what the rewriter takes.
+#[derive(Debug)]
+pub(super) enum Framing {
+    /// Server-sent events.
+    Events(Framer),
+    /// Messages of Amazon's event stream.
+    Messages(EventStream),
+    /// Elements of one JSON array.
+    Elements(Box<Elements>),
+}
+
+/// A JSON array that comes piece by piece.
+#[derive(Debug)]
+pub(super) struct Elements {
+    splitter: ArraySplitter,
+    /// Elements that are whole and have not been looked at.
+    pending: Vec<String>,
+    broken: Option<ArrayError>,
+    finished: bool,
+}
+
+impl Elements {
+    fn push(&mut self, data: &[u8]) {
+        let pending = &mut self.pending;
+        let split = self
+            .splitter
+            .push(data, &mut |element| pending.push(element.to_owned()));
+        self.broken = split.err();
+    }
+}
+
+impl Framing {
+    /// Elements of one JSON array, of at most `limit` bytes each.
+    pub(super) fn elements(limit: usize) -> Self {
+        Self::Elements(Box::new(Elements {
+            splitter: ArraySplitter::new(limit),
+            pending: Vec::new(),
+            broken: None,
+            finished: false,
+        }))
+    }
+
+    /// Server-sent events of at most `limit` bytes.
+    pub(super) fn events(limit: usize) -> Self {
+        Self::Events(Framer::new(limit))
+    }
+
+    fn push(&mut self, data: Bytes) {
+        match self {
+            Self::Events(framer) => framer.push(data),
+            Self::Messages(stream) => stream.push(&data),
+            Self::Elements(elements) => elements.push(&data),
+        }
+    }
+
+    fn finish(&mut self) {
+        match self {
+            Self::Events(framer) => framer.finish(),
+            Self::Messages(stream) => stream.finish(),
+            Self::Elements(elements) => elements.finished = true,
+        }
+    }
+}
+
+/// What is made of the events of a stream.
+#[derive(Debug)]
+enum Rewrites {
+    Clean(Rewriter),
+    Translated(Box<translated::Rewriter>),
+    Native(Box<translated::NativeStream>),
+}
+
+impl Rewrites {
+    fn seen(&self) -> Seen {
+        match self {
+            Self::Clean(rewriter) => rewriter.seen(),
+            Self::Translated(rewriter) => rewriter.seen(),
+            Self::Native(rewriter) => rewriter.seen(),
+        }
+    }
+
+    /// Tells the client that the stream cannot go on. True where that is how its protocol says it: the body then ends well.
+    fn break_off(&mut self, out: &mut Vec<u8>) -> bool {
+        match self {
+            Self::Clean(rewriter) => {
+                rewriter.break_off(out);
+                return false;
+            }
+            Self::Translated(rewriter) => rewriter.break_off(out),
+            Self::Native(rewriter) => rewriter.break_off(out),
+        }
+        true
+    }
+
+    fn take_broken(&mut self) -> Option<StreamFault> {
+        match self {
+            Self::Clean(_) => None,
+            Self::Translated(rewriter) => rewriter.take_broken(),
+            Self::Native(rewriter) => rewriter.take_broken(),
+        }
+    }
+}
+
+impl onwards_sse::Rewrite for Rewrites {
+    type Error = StreamFault;
+
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<ControlFlow<()>, StreamFault> {
+        match self {
+            Self::Clean(rewriter) => rewriter.event(event, out),
+            Self::Translated(rewriter) => rewriter.event(event, out),
+            Self::Native(rewriter) => rewriter.event(event, out),
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) -> Result<(), StreamFault> {
+        match self {
+            Self::Clean(rewriter) => rewriter.end(out),
+            Self::Translated(rewriter) => rewriter.end(out),
+            Self::Native(rewriter) => rewriter.end(out),
+        }
+    }
+}
+
 impl CleanStream {
     pub(super) fn new(
         upstream: UpstreamBody,
@@ -65,15 +194,56 @@ impl CleanStream {
         limit: usize,
         idle_timeout: Option<Duration>,
     ) -> Self {
+        let rewrites = Rewrites::Clean(rewriter);
+        Self::of(upstream, Framing::events(limit), rewrites, idle_timeout)
+    }
+
+    /// A stream in another dialect than the client's.
+    pub(super) fn translating(
+        upstream: UpstreamBody,
+        framing: Framing,
+        rewriter: translated::Rewriter,
+        idle_timeout: Option<Duration>,
+    ) -> Self {
+        let rewrites = Rewrites::Translated(Box::new(rewriter));
+        Self::of(upstream, framing, rewrites, idle_timeout)
+    }
+
+    /// A stream in the client's dialect, under another name of the model.
+    pub(super) fn native(
+        upstream: UpstreamBody,
+        framing: Framing,
+        rewriter: translated::NativeStream,
+        idle_timeout: Option<Duration>,
+    ) -> Self {
+        let rewrites = Rewrites::Native(Box::new(rewriter));
+        Self::of(upstream, framing, rewrites, idle_timeout)
+    }
+
+    fn of(
+        upstream: UpstreamBody,
+        framing: Framing,
+        rewriter: Rewrites,
+        idle_timeout: Option<Duration>,
+    ) -> Self {
         Self {
             upstream,
-            framer: Framer::new(limit),
+            framing,
             tap: Tap::default(),
             rewriter,
             silence: Silence::new(idle_timeout),
+            told: None,
             observation: None,
             ready: Vec::new(),
             state: State::Open,
+        }
+    }
+
+    /// The error that came in the place of a translated answer: its class, and how the client is told.
+    pub(super) fn refused(&self) -> Option<(u16, Response<Body>)> {
+        match &self.rewriter {
+            Rewrites::Translated(rewriter) => rewriter.refused(),
+            Rewrites::Clean(_) | Rewrites::Native(_) => None,
         }
     }
 
@@ -115,12 +285,14 @@ impl CleanStream {
                     let Ok(data) = frame.into_data() else {
                         continue;
                     };
-                    self.tap.read(&data);
-                    self.framer.push(data);
+                    if !matches!(self.rewriter, Rewrites::Translated(_)) {
+                        self.tap.read(&data);
+                    }
+                    self.framing.push(data);
                     false
                 }
                 None => {
-                    self.framer.finish();
+                    self.framing.finish();
                     true
                 }
             };
@@ -137,7 +309,7 @@ impl CleanStream {
                     self.fail(fault);
                     return Poll::Ready(Looked::Event(seen));
                 }
-                Ok(ControlFlow::Break(())) if ended => {
+                Ok(ControlFlow::Break(())) if ended || self.told.is_some() => {
                     self.state = State::Over;
                     return Poll::Ready(Looked::End(seen));
                 }
@@ -154,21 +326,35 @@ impl CleanStream {
     }
 
     fn pump(&mut self) -> Result<ControlFlow<()>, BodyError> {
-        pump(&mut self.framer, &mut self.rewriter, &mut self.ready).map_err(|error| match error {
-            PumpError::Framing(error) => {
-                tracing::error!(%error, "a provider's stream cannot be split into events");
-                error.into()
-            }
-            PumpError::Rewrite(fault) => {
-                tracing::error!(error = %fault, "a provider's stream cannot be passed on");
-                BodyError::from(fault)
-            }
-        })
+        let Self {
+            framing,
+            rewriter,
+            ready,
+            ..
+        } = self;
+        let flow = match framing {
+            Framing::Events(framer) => pump(framer, rewriter, ready).map_err(|error| match error {
+                PumpError::Framing(error) => unsplit(error),
+                PumpError::Rewrite(fault) => unpassed(fault),
+            }),
+            Framing::Messages(stream) => messages(stream, rewriter, ready),
+            Framing::Elements(split) => elements(split, rewriter, ready),
+        };
+        self.told = self
+            .told
+            .take()
+            .or_else(|| self.rewriter.take_broken().map(unpassed));
+        flow
     }
 
-    /// The head has been sent, or will be: the client is told in an event, then its body breaks off.
+    /// The head has been sent, or will be: the client is told in an event, then its body breaks off, unless its protocol has a
+    /// way to say so.
     fn fail(&mut self, fault: BodyError) {
-        self.rewriter.break_off(&mut self.ready);
+        if self.rewriter.break_off(&mut self.ready) {
+            self.told = Some(fault);
+            self.state = State::Over;
+            return;
+        }
         self.state = State::Failing {
             told_next: false,
             fault: Some(fault),
@@ -181,14 +367,17 @@ impl CleanStream {
 
     /// What the provider has counted so far.
     pub(crate) fn usage(&self) -> Option<Usage> {
-        self.tap.usage()
+        match &self.rewriter {
+            Rewrites::Translated(rewriter) => rewriter.usage(),
+            Rewrites::Clean(_) | Rewrites::Native(_) => self.tap.usage(),
+        }
     }
 
     /// What will be told after what is still to be sent.
     pub(crate) fn fault(&self) -> Option<&BodyError> {
         match &self.state {
             State::Failing { fault, .. } => fault.as_ref(),
-            _ => None,
+            _ => self.told.as_ref(),
         }
     }
 
@@ -245,10 +434,81 @@ impl CleanStream {
     }
 }
 
+/// Passes all messages that are there through the rewriter.
+fn messages(
+    stream: &mut EventStream,
+    rewriter: &mut Rewrites,
+    ready: &mut Vec<u8>,
+) -> Result<ControlFlow<()>, BodyError> {
+    let Rewrites::Translated(rewriter) = rewriter else {
+        return Ok(ControlFlow::Continue(()));
+    };
+    for message in stream.by_ref() {
+        let message = message.map_err(unsplit)?;
+        if rewriter
+            .message(&message, ready)
+            .map_err(unpassed)?
+            .is_break()
+        {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    ended(stream.is_finished(), rewriter, ready)
+}
+
+/// Passes all elements that are there through the rewriter.
+fn elements(
+    split: &mut Elements,
+    rewriter: &mut Rewrites,
+    ready: &mut Vec<u8>,
+) -> Result<ControlFlow<()>, BodyError> {
+    let Rewrites::Translated(rewriter) = rewriter else {
+        return Ok(ControlFlow::Continue(()));
+    };
+    for element in std::mem::take(&mut split.pending) {
+        if rewriter
+            .payload("", &element, ready)
+            .map_err(unpassed)?
+            .is_break()
+        {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    if let Some(error) = split.broken {
+        return Err(unsplit(error));
+    }
+    ended(split.finished, rewriter, ready)
+}
+
+fn ended(
+    finished: bool,
+    rewriter: &mut translated::Rewriter,
+    ready: &mut Vec<u8>,
+) -> Result<ControlFlow<()>, BodyError> {
+    if !finished {
+        return Ok(ControlFlow::Continue(()));
+    }
+    rewriter.end(ready).map_err(unpassed)?;
+    Ok(ControlFlow::Break(()))
+}
+
+fn unsplit<E>(error: E) -> BodyError
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    tracing::error!(%error, "a provider's stream cannot be split into events");
+    error.into()
+}
+
+fn unpassed(fault: StreamFault) -> BodyError {
+    tracing::error!(error = %fault, "a provider's stream cannot be passed on");
+    fault.into()
+}
+
 /// True for a fault that says that the provider's events are at fault, not the connection they came on.
 pub(super) fn is_malformed(fault: &BodyError) -> bool {
     matches!(
         fault.downcast_ref(),
-        Some(StreamFault::Malformed(_) | StreamFault::CutOff)
+        Some(StreamFault::Malformed(_) | StreamFault::CutOff | StreamFault::Unreadable(_))
     )
 }

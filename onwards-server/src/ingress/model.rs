@@ -1,10 +1,11 @@
-//! Which alias a request asks for (spec C.3): the override header first, else the body's `model`.
+//! Which alias a request asks for (spec C.3): the override header first, else the body's `model`, or the path of Gemini's API.
 
 use std::borrow::Cow;
 
 use onwards_json::Object;
 
 use super::Arrival;
+use crate::endpoint::{Endpoint, model_in};
 use crate::headers::MODEL_OVERRIDE;
 use crate::refusal::Refusal;
 
@@ -23,6 +24,9 @@ pub(crate) fn model<'a>(
             return Err(Refusal::BodyNotJson);
         }
         return Ok(String::from_utf8_lossy(named.as_bytes()));
+    }
+    if let Endpoint::Gemini(_) = arrival.endpoint {
+        return model_in(arrival.uri.path()).ok_or(Refusal::ModelMissing);
     }
     document
         .and_then(|document| document.get("model").ok().flatten())

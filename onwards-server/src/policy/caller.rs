@@ -21,6 +21,11 @@ impl Token {
     pub(crate) fn of(token: &[u8]) -> Self {
         Self(Sha256::digest(token).into())
     }
+
+    /// True for the token that this is the digest of. Takes the same time for any other.
+    pub(crate) fn is(&self, token: &[u8]) -> bool {
+        self.0.ct_eq(&Self::of(token).0).into()
+    }
 }
 
 impl std::fmt::Debug for Token {

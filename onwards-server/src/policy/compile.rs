@@ -8,15 +8,21 @@ use std::time::Duration;
 use http::HeaderValue;
 use onwards_balance::{AffinitySettings, Backoff, ControllerSettings, Jitter, Order, Strategy};
 use onwards_config::{self as config, Endpoint, Gateway, Problem};
+use onwards_images::Fetcher;
 use onwards_limits::{Bucket, Rate};
 use onwards_reasoning::Translation;
+use rustls::ClientConfig;
 use sha2::{Digest, Sha256};
 
 use super::affinity::Affinity;
 use super::caller::{Caller, Keyring, Token};
+use super::dialect::Dialect;
 use super::ledger::{Learnt, Ledger};
 use super::share::{self, Share};
-use super::snapshot::{Access, Alias, Meter, ModelName, Pool, Provider, Snapshot};
+use super::snapshot::{
+    Access, Alias, Meter, ModelName, Paths, Pool, Provider, Snapshot, Surroundings,
+};
+use super::thoughts::Bounds;
 use crate::headers::Outbound;
 use crate::metrics::Metrics;
 use crate::secrets;
@@ -43,13 +49,20 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
     let Checked {
         rates,
         translations,
+        dialects,
         rejected_params,
     } = check(gateway)?;
+    let fetcher = if dialects.is_empty() {
+        None
+    } else {
+        fetcher(&gateway.image_fetch, grounds.transport.tls())
+    };
     grounds.ledger.sweep();
     let mut builder = Builder {
         grounds,
         rates,
         translations,
+        dialects,
         keyring: Keyring::default(),
         conditions: Conditions {
             keeping: gateway.http_pool,
@@ -86,6 +99,16 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
         tells_rates: gateway.rate_limit_headers,
         shared: None,
         exempt_header: gateway.exempt_header.clone(),
+        translates: !builder.dialects.is_empty(),
+        translation: Surroundings {
+            ingress: gateway.ingress.clone(),
+            fetcher,
+            thoughts: gateway.reasoning_state.enabled.then(|| Bounds {
+                entries: usize::try_from(gateway.reasoning_state.max_entries).unwrap_or(usize::MAX),
+                ttl: gateway.reasoning_state.ttl,
+            }),
+        },
+        dry_run: (gateway.dry_run_key.as_ref()).map(|key| Token::of(key.expose().as_bytes())),
         created: grounds.unix,
         aliases,
         names,
@@ -97,7 +120,9 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
 fn needs_changes(gateway: &Gateway, target: &config::Target) -> bool {
     let changes = |pool: &config::Pool, named: bool| {
         pool.providers.iter().any(|provider| {
-            provider.model.is_some() || (named && !provider.accepts_scheduling_priority)
+            provider.model.is_some()
+                || provider.kind.is_some()
+                || (named && !provider.accepts_scheduling_priority)
         })
     };
     let of = |target: &config::Target| {
@@ -124,6 +149,7 @@ fn needs_changes(gateway: &Gateway, target: &config::Target) -> bool {
 struct Checked {
     rates: HashMap<String, Rate>,
     translations: HashMap<String, Translation>,
+    dialects: HashMap<String, Arc<Dialect>>,
     rejected_params: Vec<&'static str>,
 }
 
@@ -146,6 +172,13 @@ fn check(gateway: &Gateway) -> Result<Checked, Vec<Problem>> {
                     provider.rate_limit.as_ref(),
                     &mut problems,
                 );
+                match Dialect::compile(provider, gateway.ingress.same_dialect) {
+                    Ok(Some(dialect)) => {
+                        checked.dialects.insert(provider.path.clone(), dialect);
+                    }
+                    Ok(None) => {}
+                    Err(problem) => problems.push(problem),
+                }
                 checked.translation(provider, &mut problems);
             }
         }
@@ -222,6 +255,7 @@ struct Builder<'a> {
     grounds: &'a Grounds<'a>,
     rates: HashMap<String, Rate>,
     translations: HashMap<String, Translation>,
+    dialects: HashMap<String, Arc<Dialect>>,
     keyring: Keyring,
     conditions: Conditions<'a>,
     first_token_timeout: Option<Duration>,
@@ -386,6 +420,10 @@ impl Builder<'_> {
             share: None,
             affinity: None,
             rules: pool.routing_rules.clone(),
+            translates: pool
+                .providers
+                .iter()
+                .any(|provider| self.dialects.contains_key(&provider.path)),
             providers,
         }
     }
@@ -422,7 +460,10 @@ impl Builder<'_> {
             peer: peer(provider),
             destination,
             base_path,
+            dialect: self.dialects.get(&provider.path).cloned(),
+            paths: paths(provider),
             outbound: Outbound {
+                headers: provider.headers.clone(),
                 host,
                 auth: provider
                     .auth_value
@@ -523,6 +564,35 @@ fn conversations(affinity: &config::Affinity) -> AffinitySettings {
         update_interval: affinity.update_interval,
         max_tracked: usize::try_from(affinity.max_tracked).unwrap_or(usize::MAX),
     }
+}
+
+/// The paths that the operator has set for a provider.
+fn paths(provider: &config::Provider) -> Option<Paths> {
+    let (request, stream) = (&provider.request_path, &provider.stream_path);
+    (request.is_some() || stream.is_some()).then(|| Paths {
+        request: request.clone(),
+        stream: stream.clone(),
+    })
+}
+
+/// What fetches pictures, unless that is switched off.
+fn fetcher(settings: &config::ImageFetch, tls: Option<ClientConfig>) -> Option<Arc<Fetcher>> {
+    if !settings.enabled {
+        return None;
+    }
+    let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    let settings = onwards_images::Settings {
+        max_bytes: count(settings.max_bytes),
+        timeout: settings.timeout,
+        max_images: count(settings.max_images),
+        max_redirects: count(settings.max_redirects),
+        allow_hosts: settings.allow_hosts.clone(),
+        allow_private: settings.allow_private,
+        allow_http: settings.allow_http,
+        mime_types: settings.mime_types.clone(),
+        ..onwards_images::Settings::default()
+    };
+    Some(Arc::new(Fetcher::new(settings, tls?)))
 }
 
 /// What makes a provider the same one after a reload: URL, key and upstream model (spec O). The key enters as a digest.

@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use super::affinity::Affinity;
 use super::pause::Pause;
 use super::share::Share;
+use super::thoughts::Thoughts;
 
 /// Living state that a reload has carried over from the configuration before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub(crate) struct Ledger {
     buckets: Shelf<Bucket>,
     slots: Shelf<Slots>,
     pauses: Shelf<Pause>,
+    /// Thoughts of models whose clients do not send them back.
+    pub(crate) thoughts: Arc<Thoughts>,
     /// All proxied requests in flight, whatever configuration they began with.
     pub(crate) inflight: Arc<Slots>,
     /// When it was last said that requests are shed: milliseconds, and one.

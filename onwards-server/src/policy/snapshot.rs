@@ -6,15 +6,19 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use onwards_balance::{Backoff, Order};
-use onwards_config::{Fallback, RoutingRule};
+use onwards_config::{self as config, Fallback, RoutingRule};
+use onwards_dialects::Protocol;
+use onwards_images::Fetcher;
 use onwards_limits::{Bucket, Rate, Slots};
 use onwards_reasoning::Translation;
 use prometheus::IntGauge;
 
 use super::affinity::Affinity;
-use super::caller::{Caller, Keyring};
+use super::caller::{Caller, Keyring, Token};
+use super::dialect::Dialect;
 use super::pause::Pause;
 use super::share::Share;
+use super::thoughts::Bounds;
 use crate::endpoint::Endpoint;
 use crate::headers::Outbound;
 use crate::metrics::{AnswerSeries, AttemptSeries, PoolSeries};
@@ -41,6 +45,12 @@ pub(crate) struct Snapshot {
     pub(crate) shared: Option<Shared>,
     /// The header that marks dispatched traffic.
     pub(crate) exempt_header: Option<HeaderName>,
+    /// Some provider's dialect is known: requests may be translated.
+    pub(crate) translates: bool,
+    /// What surrounds translation.
+    pub(crate) translation: Surroundings,
+    /// The key that opens the dry run.
+    pub(crate) dry_run: Option<Token>,
     /// Seconds since 1970 at the load; `created` of every listed model.
     pub(crate) created: u64,
     /// Every alias by its exact name.
@@ -49,6 +59,16 @@ pub(crate) struct Snapshot {
     pub(super) names: Vec<String>,
     /// Every key that the configuration knows.
     pub(crate) keyring: Keyring,
+}
+
+/// What holds for all translation.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    pub(crate) ingress: config::Ingress,
+    /// Fetches pictures; `None` where that is switched off.
+    pub(crate) fetcher: Option<Arc<Fetcher>>,
+    /// How much is kept of thoughts; `None`: nothing.
+    pub(crate) thoughts: Option<Bounds>,
 }
 
 /// What clients ask for.
@@ -113,6 +133,8 @@ pub(crate) struct Pool {
     pub(crate) affinity: Option<Arc<Affinity>>,
     pub(crate) rules: Vec<RoutingRule>,
     pub(crate) providers: Vec<Arc<Provider>>,
+    /// The dialect of some provider is known: the last answer of one is the client's where all have failed.
+    pub(crate) translates: bool,
 }
 
 impl Pool {
@@ -182,6 +204,10 @@ pub(crate) struct Provider {
     pub(crate) destination: Arc<dyn Destination>,
     /// `""` or `/a/b`.
     pub(crate) base_path: String,
+    /// What it speaks, where that is known.
+    pub(crate) dialect: Option<Arc<Dialect>>,
+    /// The path of every request below the base path, and the one of streams; `{model}` stands for the model's name.
+    pub(crate) paths: Option<Paths>,
     pub(crate) outbound: Outbound,
     /// The model name to put into the body.
     pub(crate) model: Option<ModelName>,
@@ -209,6 +235,15 @@ pub(crate) struct Provider {
     pub(crate) strips_scheduling: bool,
 }
 
+/// Paths that the operator has set.
+#[derive(Clone, Debug)]
+pub(crate) struct Paths {
+    /// Of every request that is not asked of `stream`.
+    pub(crate) request: Option<String>,
+    /// Of requests for streams.
+    pub(crate) stream: Option<String>,
+}
+
 /// A model name as JSON text, ready to be spliced into a body.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelName(pub(crate) String);
@@ -219,6 +254,25 @@ impl Snapshot {
         self.exempt_header
             .as_ref()
             .is_some_and(|name| headers.contains_key(name))
+    }
+
+    /// What a client of a path speaks. Strict mode without dialects knows OpenAI's protocols alone.
+    pub(crate) fn speaks(&self, path: &str) -> Option<Protocol> {
+        if self.strict && !self.translates {
+            return None;
+        }
+        Endpoint::of(path).protocol()
+    }
+
+    /// False for an endpoint of a protocol that the operator has switched off.
+    pub(crate) fn serves(&self, endpoint: Endpoint) -> bool {
+        let ingress = &self.translation.ingress;
+        match endpoint.protocol() {
+            Some(Protocol::Messages) => ingress.anthropic,
+            Some(Protocol::Gemini) => ingress.gemini,
+            Some(Protocol::Responses) => ingress.responses,
+            Some(Protocol::Chat) | None => true,
+        }
     }
 
     /// The configuration that knows no alias.
@@ -232,6 +286,13 @@ impl Snapshot {
             tells_rates: true,
             shared: None,
             exempt_header: None,
+            translates: false,
+            translation: Surroundings {
+                ingress: config::Ingress::default(),
+                fetcher: None,
+                thoughts: None,
+            },
+            dry_run: None,
             created: 0,
             aliases: HashMap::new(),
             names: Vec::new(),

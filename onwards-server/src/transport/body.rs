@@ -50,7 +50,7 @@ impl Outgoing {
     }
 
     /// What is left to send.
-    pub(super) fn pieces_left(&self) -> &VecDeque<Bytes> {
+    pub(crate) fn pieces_left(&self) -> &VecDeque<Bytes> {
         &self.pieces
     }
 

@@ -63,6 +63,11 @@ pub struct Conditions<'a> {
 
 /// Something that can reach providers.
 pub trait Transport: Send + Sync + fmt::Debug {
+    /// Whom connections with TLS trust that the gateway makes beside those to providers, to fetch pictures; `None`: none are made.
+    fn tls(&self) -> Option<rustls::ClientConfig> {
+        None
+    }
+
     /// The way to an address. Called at load for every provider; equal arguments should share connections, also over
     /// reloads.
     fn destination(

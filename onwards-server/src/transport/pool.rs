@@ -131,6 +131,10 @@ impl Pool {
 }
 
 impl Transport for Pool {
+    fn tls(&self) -> Option<rustls::ClientConfig> {
+        self.tls.trust()
+    }
+
     fn destination(
         &self,
         endpoint: &HttpEndpoint,

@@ -49,6 +49,12 @@ impl Tls {
         Ok(settings.to_proxies.clone().into())
     }
 
+    /// The trust that all have.
+    pub(super) fn trust(&self) -> Option<ClientConfig> {
+        let settings = self.settings().ok()?;
+        Some((*settings.to_providers).clone())
+    }
+
     fn settings(&self) -> Result<&Settings, &str> {
         self.0
             .get_or_init(|| make(roots()))

@@ -1,0 +1,198 @@
+//! Answers in the client's own protocol: the model goes by the name the client gave it, every other byte stays.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use http::{HeaderMap, Response, header};
+use onwards_dialects::{Failure, NativeEvents, Protocol, Step};
+use onwards_sse::{Event, Frame};
+
+use super::super::stream::{CleanStream, Framing};
+use super::super::{Look, Opened, is_event_stream, peek, unary, untouched};
+use crate::answer::rewrite::{Seen, StreamFault};
+use crate::body::Body;
+use crate::encoding::Encoding;
+use crate::headers;
+use crate::house::Settings;
+use crate::policy::Provider;
+use crate::transport::Answer;
+
+/// What is changed in the answer of a provider that speaks the client's protocol.
+#[derive(Debug)]
+pub(crate) struct Native {
+    pub(crate) protocol: Protocol,
+    /// The name the client asked for.
+    pub(crate) model: String,
+    pub(crate) request_id: String,
+}
+
+impl Native {
+    /// Prepares what the client gets. Errors and what is neither JSON nor a stream pass untouched.
+    pub(crate) async fn open(
+        self,
+        answer: Answer,
+        provider: &Arc<Provider>,
+        settings: &Settings,
+        look: &mut Look,
+    ) -> Opened {
+        let encoding = Encoding::of(answer.headers());
+        let streamed = is_event_stream(answer.headers());
+        let readable = if streamed {
+            encoding == Encoding::Identity
+        } else {
+            is_json(answer.headers())
+        };
+        if !answer.status().is_success() || !readable {
+            return Opened::Ready(untouched(answer, provider));
+        }
+        let (mut head, body) = answer.into_parts();
+        headers::downstream(&mut head.headers, &provider.response_headers);
+        if streamed {
+            head.headers.remove(header::CONTENT_LENGTH);
+            let framing = Framing::events(settings.sse_buffer_limit);
+            let rewriter = NativeStream::new(self);
+            let mut stream = CleanStream::native(body, framing, rewriter, provider.idle_timeout);
+            stream.observe(look.observation.take());
+            return peek::open(stream, head, look).await;
+        }
+        let body = Body::upstream(body, provider.idle_timeout);
+        let text = match unary::plain(body, encoding, settings).await {
+            Ok(text) => text,
+            Err(error) => return Opened::Unreadable(error),
+        };
+        head.headers.remove(header::CONTENT_ENCODING);
+        let edited = onwards_dialects::named(self.protocol, &text, &self.model);
+        let sent = edited.map_or_else(|| text.clone(), Into::into);
+        head.headers
+            .insert(header::CONTENT_LENGTH, sent.len().into());
+        let mut response = Response::from_parts(head, Body::full(sent));
+        response.body_mut().count(&text);
+        Opened::Ready(response)
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| {
+        kind.trim_start()
+            .to_ascii_lowercase()
+            .starts_with("application/json")
+    })
+}
+
+/// Renames the model in the events of one stream, and sees whether it ends as its protocol says.
+#[derive(Debug)]
+pub(crate) struct NativeStream {
+    native: Native,
+    events: NativeEvents,
+    scratch: String,
+    content: bool,
+    error: Option<u16>,
+    /// The protocol's end was seen, or the client has been told of a failure.
+    over: bool,
+    broken: Option<StreamFault>,
+}
+
+impl NativeStream {
+    fn new(native: Native) -> Self {
+        Self {
+            events: NativeEvents::new(native.protocol, &native.model),
+            native,
+            scratch: String::new(),
+            content: false,
+            error: None,
+            over: false,
+            broken: None,
+        }
+    }
+
+    /// What the stream has shown so far.
+    pub(crate) fn seen(&self) -> Seen {
+        Seen::of(self.content, self.error)
+    }
+
+    /// Why the stream did not end well, if the client has been told of it within the stream.
+    pub(crate) fn take_broken(&mut self) -> Option<StreamFault> {
+        self.broken.take()
+    }
+
+    /// Tells the client that the stream cannot go on.
+    pub(crate) fn break_off(&mut self, out: &mut Vec<u8>) {
+        if std::mem::replace(&mut self.over, true) {
+            return;
+        }
+        let message = "the provider's stream ended unexpectedly";
+        let failure = Failure::of(502, Some("provider_stream_aborted"), message);
+        let mut told = String::new();
+        let protocol = self.native.protocol;
+        protocol.write_stream_failure(&failure, &self.native.request_id, &mut told);
+        out.extend_from_slice(told.as_bytes());
+    }
+
+    /// One event: as it came, but for the model's name.
+    pub(crate) fn event(
+        &mut self,
+        event: &Event,
+        out: &mut Vec<u8>,
+    ) -> Result<ControlFlow<()>, StreamFault> {
+        let data = event.data();
+        let payload = data
+            .as_deref()
+            .and_then(|data| std::str::from_utf8(data).ok());
+        let Some(payload) = payload.filter(|payload| !payload.is_empty()) else {
+            out.extend_from_slice(event.raw());
+            return Ok(ControlFlow::Continue(()));
+        };
+        self.scratch.clear();
+        let Ok(step) = self.events.payload(payload, &mut self.scratch) else {
+            // Not what the protocol says; the client may know it all the same.
+            self.content = true;
+            out.extend_from_slice(event.raw());
+            return Ok(ControlFlow::Continue(()));
+        };
+        match step {
+            Step::Failed(failure) => {
+                if !self.content {
+                    self.error = Some(failure.status);
+                }
+                self.over = true;
+            }
+            Step::Complete => {
+                self.content = true;
+                self.over = true;
+            }
+            Step::Open => self.content |= self.events.seen_content(),
+        }
+        if self.scratch.is_empty() || self.scratch == payload {
+            out.extend_from_slice(event.raw());
+            return Ok(ControlFlow::Continue(()));
+        }
+        let name = event
+            .event()
+            .and_then(|name| std::str::from_utf8(name).ok());
+        let frame = Frame::data(self.scratch.as_bytes());
+        let frame = match name {
+            Some(name) => frame.event(name),
+            None => frame,
+        };
+        if frame.write(out).is_err() {
+            out.extend_from_slice(event.raw());
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// The provider's stream has ended.
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) -> Result<(), StreamFault> {
+        if self.over || self.events.may_end() {
+            return Ok(());
+        }
+        if !self.content {
+            return Err(StreamFault::Unfinished);
+        }
+        self.break_off(out);
+        self.broken = Some(StreamFault::Unfinished);
+        Ok(())
+    }
+}

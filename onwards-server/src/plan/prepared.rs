@@ -1,0 +1,473 @@
+//! One attempt's request: as the provider's dialect wants it, and what its answer is to be read with.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::uri::PathAndQuery;
+use http::{HeaderName, HeaderValue, Method, header};
+use onwards_aws::{BodyHash, Request};
+use onwards_dialects::options::Expose;
+use onwards_dialects::{Context, Kind, Protocol, Rejected, Settings};
+use onwards_json::Edit;
+
+use super::{Plan, spliced};
+use crate::answer::{Native, Translated, Way};
+use crate::endpoint::{Endpoint, Generation};
+use crate::headers::{self, Changes};
+use crate::house::unix_now;
+use crate::percent;
+use crate::policy::{Dialect, Provider, join, json_content};
+use crate::refusal::Refusal;
+use crate::transport::{Call, Outgoing};
+
+/// A request ready to be sent to one provider.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    target: PathAndQuery,
+    body: Outgoing,
+    headers: Headers,
+    /// What proves who sends it, where headers do that.
+    signature: Vec<(HeaderName, HeaderValue)>,
+    /// What is made of the answer.
+    pub(crate) way: Way,
+}
+
+/// Which headers a request has.
+#[derive(Debug)]
+enum Headers {
+    /// The client's, as far as they travel.
+    Clients(Changes),
+    /// Only these, with the provider's own.
+    Own(Vec<(HeaderName, HeaderValue)>),
+}
+
+/// Why a request cannot be sent to a provider.
+#[derive(Debug)]
+pub(crate) enum Unsendable {
+    /// It cannot be sent to any.
+    Refused(Refusal),
+    /// It cannot be said in this one's dialect.
+    Rejected(Rejected),
+}
+
+impl From<Refusal> for Unsendable {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Rejected> for Unsendable {
+    fn from(rejected: Rejected) -> Self {
+        Self::Rejected(rejected)
+    }
+}
+
+impl Plan<'_> {
+    /// The request as this provider is sent it.
+    ///
+    /// # Errors
+    /// [`Unsendable::Refused`] when the joined path is no request target, when a translation would cross a member that is not an
+    /// object, or when an edit that was vetted cannot be applied; [`Unsendable::Rejected`] when the request cannot be said in
+    /// the provider's dialect.
+    pub(crate) async fn prepare(&self, provider: &Provider) -> Result<Prepared, Unsendable> {
+        let Some(dialect) = &provider.dialect else {
+            return Ok(self.as_it_is(provider)?);
+        };
+        match &self.spoken {
+            // What only Chat Completions' relatives have goes to those who speak it, as it is.
+            None if matches!(dialect.kind, Kind::OpenAi | Kind::Azure) => {
+                Ok(self.beside(provider, dialect)?)
+            }
+            None => Err(Rejected::new(
+                "endpoint_not_supported",
+                None,
+                "the provider of this model does not serve this endpoint",
+            )
+            .into()),
+            Some(spoken) if self.stays(dialect, spoken.protocol) => {
+                Ok(self.native(provider, dialect, spoken.protocol)?)
+            }
+            Some(_) => Box::pin(self.translated(provider, dialect)).await,
+        }
+    }
+
+    /// True where the client's own body goes to the provider. In strict mode that is only so where answers can be cleaned.
+    fn stays(&self, dialect: &Dialect, protocol: Protocol) -> bool {
+        let chat = matches!(protocol, Protocol::Chat | Protocol::Responses);
+        dialect.is_native(protocol) && (chat || !self.egress.is_strict())
+    }
+
+    fn as_it_is(&self, provider: &Provider) -> Result<Prepared, Refusal> {
+        Ok(Prepared {
+            target: self.target(provider)?,
+            body: self.body(provider, &[])?,
+            headers: Headers::Clients(self.changes(provider, false)),
+            signature: Vec::new(),
+            way: Way::Plain,
+        })
+    }
+
+    fn changes(&self, provider: &Provider, read: bool) -> Changes {
+        Changes {
+            decoded: self.arrival.decoded,
+            read: read || self.egress.reads(provider),
+            json: self.egress.is_strict(),
+        }
+    }
+
+    /// An endpoint that is not translated, at a provider that has it under OpenAI's name.
+    fn beside(&self, provider: &Provider, dialect: &Dialect) -> Result<Prepared, Refusal> {
+        let mut prepared = self.as_it_is(provider)?;
+        if dialect.kind == Kind::Azure && provider.paths.is_none() {
+            let path = self.arrival.uri.path();
+            let operation = path.strip_prefix("/v1").unwrap_or(path);
+            let path = dialect.azure_path(operation, self.model(provider));
+            prepared.target = target(&provider.base_path, &path, None)?;
+        }
+        Ok(prepared)
+    }
+
+    /// The client's own body for a provider that speaks its protocol.
+    fn native(
+        &self,
+        provider: &Provider,
+        dialect: &Arc<Dialect>,
+        protocol: Protocol,
+    ) -> Result<Prepared, Refusal> {
+        let usage = self.streams && dialect.options.stream_options && protocol == Protocol::Chat;
+        let mut edits: Vec<Edit<'_>> = Vec::new();
+        if usage {
+            edits.push(Edit::Set {
+                path: &super::USAGE[..],
+                value: "true",
+            });
+        }
+        edits.extend(
+            dialect
+                .extra
+                .iter()
+                .map(|(path, value)| Edit::Set { path, value }),
+        );
+        let plain = self.egress.cleans(provider);
+        Ok(Prepared {
+            target: self.native_target(provider, dialect, protocol)?,
+            body: self.body(provider, &edits)?,
+            headers: Headers::Clients(self.changes(provider, true)),
+            signature: Vec::new(),
+            way: if plain || self.arrival.endpoint.counts() {
+                Way::Plain
+            } else {
+                Way::Native(Box::new(Native {
+                    protocol,
+                    model: self.asked.to_owned(),
+                    request_id: self.request_id.to_owned(),
+                }))
+            },
+        })
+    }
+
+    fn native_target(
+        &self,
+        provider: &Provider,
+        dialect: &Dialect,
+        protocol: Protocol,
+    ) -> Result<PathAndQuery, Refusal> {
+        let query = self.query();
+        if let Some(path) = self.set_path(provider) {
+            return target(&provider.base_path, &path, query.as_deref());
+        }
+        let path = match (dialect.kind, protocol) {
+            (Kind::Azure, _) => {
+                let path = dialect.azure_path("/chat/completions", self.model(provider));
+                return target(&provider.base_path, &path, None);
+            }
+            (_, Protocol::Gemini) => {
+                let path = self.arrival.uri.path();
+                let version = if path.starts_with("/v1/") {
+                    "/v1"
+                } else {
+                    "/v1beta"
+                };
+                let method = path.rsplit_once(':').map_or("", |(_, method)| method);
+                format!("{version}/{}:{method}", resource(self.model(provider)))
+            }
+            (_, Protocol::Messages) if self.arrival.endpoint == Endpoint::CountTokens => {
+                "/v1/messages/count_tokens".to_owned()
+            }
+            (_, Protocol::Messages) => "/v1/messages".to_owned(),
+            (_, Protocol::Responses) => "/v1/responses".to_owned(),
+            (_, Protocol::Chat) => "/v1/chat/completions".to_owned(),
+        };
+        let joined = join(&provider.base_path, &path);
+        target("", &joined, query.as_deref())
+    }
+
+    /// The client's query without what may be its key.
+    fn query(&self) -> Option<String> {
+        let query = self.arrival.uri.query()?;
+        let kept: Vec<&str> = query
+            .split('&')
+            .filter(|parameter| !parameter.is_empty() && !parameter.starts_with("key="))
+            .collect();
+        (!kept.is_empty()).then(|| kept.join("&"))
+    }
+
+    /// The provider's name for the model.
+    fn model<'b>(&'b self, provider: &'b Provider) -> &'b str {
+        provider.sent_model.as_deref().unwrap_or(&self.alias.name)
+    }
+
+    /// The path that the operator has set, with the model in it.
+    pub(super) fn set_path(&self, provider: &Provider) -> Option<String> {
+        let paths = provider.paths.as_ref()?;
+        let stream = paths.stream.as_ref().filter(|_| self.streams);
+        let path = stream.or(paths.request.as_ref())?;
+        Some(path.replace("{model}", &percent::segment(self.model(provider))))
+    }
+
+    async fn translated(
+        &self,
+        provider: &Provider,
+        dialect: &Arc<Dialect>,
+    ) -> Result<Prepared, Unsendable> {
+        let Some(spoken) = &self.spoken else {
+            return Err(Refusal::Internal.into());
+        };
+        let model = self.model(provider);
+        let counts = self.arrival.endpoint.counts();
+        let request = spoken.request()?;
+        if counts && !dialect.kind.counts() {
+            let tokens = onwards_dialects::prompt_tokens(request);
+            return Ok(Prepared {
+                target: PathAndQuery::from_static("/"),
+                body: Outgoing::default(),
+                headers: Headers::Own(Vec::new()),
+                signature: Vec::new(),
+                way: Way::Counted(crate::answer::counted(spoken.protocol, tokens, false)),
+            });
+        }
+        let stream = request.stream && !counts;
+        let written = spoken.write(dialect, model).await?;
+        let body = Bytes::from(written.body);
+        let body = self.finished(body, provider, dialect)?;
+        let set = self.set_path(provider).filter(|_| !counts);
+        let target = match set {
+            Some(path) => target(&provider.base_path, &path, None)?,
+            None => {
+                let path = self.own_path(dialect, model, stream);
+                target("", &join(&provider.base_path, &path), None)?
+            }
+        };
+        let mut own = vec![json_content(), accepts(dialect.kind, stream)];
+        own.extend(dialect.headers.iter().cloned());
+        let (betas, _) = spoken.beta_values();
+        if dialect.kind == Kind::Anthropic && !betas.is_empty() {
+            add_betas(&mut own, &betas);
+        }
+        let translated = Translated {
+            dialect: dialect.clone(),
+            protocol: spoken.protocol,
+            memory: written.memory,
+            report: written.report,
+            explain: self.explain,
+            counts,
+            stream,
+            keeper: spoken.keeper(),
+            context: self.context(spoken.protocol, dialect),
+        };
+        Ok(Prepared {
+            target,
+            body,
+            headers: Headers::Own(own),
+            signature: Vec::new(),
+            way: Way::Translated(Box::new(translated)),
+        })
+    }
+
+    /// The body with what the operator has set: the translation of reasoning, then what is merged into every body.
+    fn finished(
+        &self,
+        body: Bytes,
+        provider: &Provider,
+        dialect: &Dialect,
+    ) -> Result<Outgoing, Refusal> {
+        let translation = match (&provider.translation, self.ask) {
+            (Some(translation), Some(ask)) => translation.edits(ask),
+            _ => &[],
+        };
+        if translation.is_empty() && dialect.extra.is_empty() {
+            return Ok(Outgoing::whole(body));
+        }
+        let mut edits = super::edits_of(translation);
+        edits.extend(
+            dialect
+                .extra
+                .iter()
+                .map(|(path, value)| Edit::Set { path, value }),
+        );
+        let document = onwards_json::object(&body).map_err(|_| Refusal::Internal)?;
+        let splices = onwards_json::splices(&document, &edits).map_err(|_| Refusal::Internal)?;
+        let pieces = spliced(&body, splices);
+        Ok(Outgoing::pieces(pieces))
+    }
+
+    /// What the answer says of itself.
+    fn context(&self, protocol: Protocol, dialect: &Dialect) -> Context {
+        let strict = self.egress.is_strict();
+        let whole = |expose| if strict { Expose::None } else { expose };
+        Context {
+            model: self.asked.to_owned(),
+            unique: self.request_id.trim_start_matches("req_").to_owned(),
+            request_id: self.request_id.to_owned(),
+            created: unix_now(),
+            strict,
+            expose: whole(dialect.options.expose_reasoning),
+            echo: match protocol {
+                Protocol::Responses => onwards_dialects::echo(&self.arrival.body),
+                _ => String::new(),
+            },
+            array: self.arrival.endpoint == Endpoint::Gemini(Generation::Stream)
+                && !self
+                    .arrival
+                    .uri
+                    .query()
+                    .is_some_and(|query| query.split('&').any(|p| p == "alt=sse")),
+            sequential: !matches!(dialect.kind, Kind::OpenAi | Kind::Azure),
+        }
+    }
+
+    fn own_path(&self, dialect: &Dialect, model: &str, stream: bool) -> String {
+        if dialect.kind == Kind::Azure {
+            return dialect.azure_path("/chat/completions", model);
+        }
+        let settings = Settings {
+            model,
+            options: &dialect.options,
+            pictures: &BTreeMap::new(),
+            recall: &|_| None,
+        };
+        if self.arrival.endpoint.counts() {
+            return dialect.kind.count_path(&settings);
+        }
+        dialect.kind.path(&settings, stream)
+    }
+}
+
+static POST: Method = Method::POST;
+
+impl Prepared {
+    /// The call for a provider, borrowing what it can.
+    pub(crate) fn call<'c>(&'c self, plan: &'c Plan<'_>, provider: &'c Provider) -> Call<'c> {
+        let (method, mut headers) = match &self.headers {
+            Headers::Clients(changes) => (
+                &plan.arrival.method,
+                headers::upstream(&plan.arrival.headers, &provider.outbound, *changes),
+            ),
+            Headers::Own(own) => (&POST, headers::own(own, &provider.outbound)),
+        };
+        if !self.signature.is_empty() {
+            headers.retain(|(name, _)| self.signature.iter().all(|(signed, _)| signed != *name));
+            headers.extend(self.signature.iter().map(|(name, value)| (name, value)));
+        }
+        Call::new(method, self.target.clone(), headers, self.body.clone())
+    }
+
+    /// What a translation has changed, for an operator.
+    pub(crate) fn changes(&self) -> String {
+        match &self.way {
+            Way::Translated(translated) => crate::translate::whole(&translated.report),
+            _ => "none".to_owned(),
+        }
+    }
+
+    /// Signs the request, where the provider wants that, at `now` since 1970.
+    ///
+    /// # Errors
+    /// [`Refusal::Internal`] for a request that cannot be signed; it could not be sent either.
+    pub(crate) fn sign(&mut self, provider: &Provider, now: Duration) -> Result<(), Refusal> {
+        let signing = provider
+            .dialect
+            .as_ref()
+            .and_then(|dialect| dialect.signing.as_ref());
+        let Some(signing) = signing else {
+            return Ok(());
+        };
+        let host = provider
+            .outbound
+            .host
+            .to_str()
+            .map_err(|_| Refusal::Internal)?;
+        let request = Request {
+            method: "POST",
+            host,
+            path: self.target.path(),
+            query: self.target.query().unwrap_or_default(),
+            headers: &[("content-type", "application/json")],
+            body: BodyHash::of(self.body.pieces_left().iter().map(|piece| &**piece)),
+        };
+        let signed = signing
+            .signer
+            .sign(&request, signing.time(now))
+            .map_err(|error| {
+                tracing::error!(%error, "a request cannot be signed");
+                Refusal::Internal
+            })?;
+        let headers = signed.headers().map(|(name, value)| {
+            let mut value = HeaderValue::from_str(value)?;
+            value.set_sensitive(true);
+            Ok::<_, http::Error>((HeaderName::from_static(name), value))
+        });
+        self.signature = headers
+            .collect::<Result<_, _>>()
+            .map_err(|_| Refusal::Internal)?;
+        Ok(())
+    }
+}
+
+/// What the answer to a translated request should be.
+fn accepts(kind: Kind, stream: bool) -> (HeaderName, HeaderValue) {
+    let kind = match (kind, stream) {
+        (_, false) => "application/json",
+        (Kind::Bedrock, true) => "application/vnd.amazon.eventstream",
+        (_, true) => "text/event-stream",
+    };
+    (header::ACCEPT, HeaderValue::from_static(kind))
+}
+
+/// Adds a client's values of `anthropic-beta` to the operator's.
+fn add_betas(headers: &mut Vec<(HeaderName, HeaderValue)>, betas: &[&str]) {
+    let name = HeaderName::from_static("anthropic-beta");
+    let own = headers.iter().find(|(known, _)| *known == name);
+    let mut all: Vec<&str> = own
+        .and_then(|(_, value)| value.to_str().ok())
+        .into_iter()
+        .collect();
+    all.extend(betas);
+    let Ok(value) = HeaderValue::try_from(all.join(",")) else {
+        return;
+    };
+    headers.retain(|(known, _)| *known != name);
+    headers.push((name, value));
+}
+
+/// A model as a resource of Gemini's API: `models/NAME`, or the whole resource where the name is one.
+fn resource(model: &str) -> String {
+    if model.contains('/') {
+        let segments: Vec<String> = model.split('/').map(percent::segment).collect();
+        return segments.join("/");
+    }
+    format!("models/{}", percent::segment(model))
+}
+
+/// A request target of a base path, a path that may have a query of its own, and another query.
+pub(super) fn target(base: &str, path: &str, query: Option<&str>) -> Result<PathAndQuery, Refusal> {
+    let mut whole = [base, path].concat();
+    if let Some(query) = query {
+        whole.push(if path.contains('?') { '&' } else { '?' });
+        whole.push_str(query);
+    }
+    PathAndQuery::try_from(whole)
+        .map_err(|_| Refusal::BadRequest("The request path is not a valid request target."))
+}

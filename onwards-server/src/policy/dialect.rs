@@ -1,0 +1,291 @@
+//! What is known of a provider whose dialect is known, ready for requests (spec providers 1.3).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue, header};
+use onwards_aws::{Credentials, Signer};
+use onwards_config::{self as config, Endpoint, Problem, ProviderKind, SameDialect};
+use onwards_dialects::options as spoken;
+use onwards_dialects::{Kind, Options, Protocol};
+use onwards_json::Value;
+
+use crate::percent;
+
+/// How a provider is spoken to.
+#[derive(Debug)]
+pub(crate) struct Dialect {
+    pub(crate) kind: Kind,
+    pub(crate) options: Options,
+    /// A client of the provider's own protocol has its bytes passed on.
+    native: bool,
+    azure: Azure,
+    /// Headers that translated requests have unless the operator has set them otherwise.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    /// Changes of every body, made last: where, and JSON text.
+    pub(crate) extra: Vec<(Vec<String>, String)>,
+    pub(crate) signing: Option<Signing>,
+    /// What errors must not show, longest first.
+    words: Vec<(String, Shown)>,
+}
+
+/// How Azure's addresses are made.
+#[derive(Debug)]
+struct Azure {
+    version: String,
+    v1: bool,
+}
+
+/// What stands in an error in the place of a word.
+#[derive(Debug, Clone, Copy)]
+enum Shown {
+    Alias,
+    Provider,
+    Nothing,
+}
+
+/// Signs requests for AWS.
+#[derive(Debug)]
+pub(crate) struct Signing {
+    pub(crate) signer: Signer,
+    /// How many seconds the service's clock is ahead, as far as it has said.
+    ahead: AtomicI64,
+}
+
+impl Signing {
+    /// The time that the service believes, given ours since 1970.
+    pub(crate) fn time(&self, now: Duration) -> Duration {
+        let ahead = self.ahead.load(Ordering::Relaxed);
+        let by = Duration::from_secs(ahead.unsigned_abs());
+        if ahead < 0 {
+            now.saturating_sub(by)
+        } else {
+            now.saturating_add(by)
+        }
+    }
+
+    /// Takes the service's clock for the right one. False if that changes nothing.
+    pub(crate) fn set_clock(&self, theirs: u64, ours: Duration) -> bool {
+        let ahead = i64::try_from(theirs).unwrap_or(i64::MAX)
+            - i64::try_from(ours.as_secs()).unwrap_or(i64::MAX);
+        self.ahead.swap(ahead, Ordering::Relaxed) != ahead
+    }
+}
+
+impl Dialect {
+    /// Compiles what the configuration says of a provider; `None` where it says no kind, or that nothing is to be translated.
+    ///
+    /// # Errors
+    /// Credentials that no request could be signed with.
+    pub(super) fn compile(
+        provider: &config::Provider,
+        same: SameDialect,
+    ) -> Result<Option<Arc<Self>>, Problem> {
+        let Some(kind) = provider.kind.filter(|_| !provider.passthrough) else {
+            return Ok(None);
+        };
+        let dialect = &provider.dialect;
+        let anthropic = kind == ProviderKind::Anthropic;
+        let mut headers = Vec::new();
+        if anthropic {
+            headers.push((
+                HeaderName::from_static("anthropic-version"),
+                HeaderValue::from_static("2023-06-01"),
+            ));
+        }
+        if anthropic && !dialect.betas.is_empty() {
+            // The configuration allows only characters that a header may have.
+            if let Ok(value) = HeaderValue::try_from(dialect.betas.join(",")) {
+                headers.push((HeaderName::from_static("anthropic-beta"), value));
+            }
+        }
+        let mut extra = Vec::new();
+        if let Some(value) = provider
+            .extra_body
+            .as_deref()
+            .and_then(onwards_dialects::text::value)
+        {
+            leaves(&value, &mut Vec::new(), &mut extra);
+        }
+        Ok(Some(Arc::new(Self {
+            kind: spoken_kind(kind),
+            options: options(provider, dialect),
+            native: same == SameDialect::Native,
+            azure: Azure {
+                version: dialect.api_version.clone(),
+                v1: dialect.api_style == config::ApiStyle::V1,
+            },
+            headers,
+            extra,
+            signing: signing(provider)?,
+            words: words(provider),
+        })))
+    }
+
+    /// True when a client of this protocol has its bytes passed on as they are.
+    pub(crate) fn is_native(&self, protocol: Protocol) -> bool {
+        self.native && self.kind.speaks(protocol)
+    }
+
+    /// Where Chat Completions and its relatives are at Azure: below this, with the query behind it.
+    pub(crate) fn azure_path(&self, operation: &str, model: &str) -> String {
+        if self.azure.v1 {
+            return format!("/openai/v1{operation}");
+        }
+        let (model, version) = (percent::segment(model), &self.azure.version);
+        format!("/openai/deployments/{model}{operation}?api-version={version}")
+    }
+
+    /// A provider's words without what they must not show (spec providers 8.1).
+    pub(crate) fn scrubbed(&self, message: &str, alias: &str) -> String {
+        let mut message = message.to_owned();
+        for (word, shown) in &self.words {
+            if message.contains(word.as_str()) {
+                let instead = match shown {
+                    Shown::Alias => alias,
+                    Shown::Provider => "the provider",
+                    Shown::Nothing => "[REDACTED]",
+                };
+                message = message.replace(word.as_str(), instead);
+            }
+        }
+        message
+    }
+}
+
+fn spoken_kind(kind: ProviderKind) -> Kind {
+    match kind {
+        ProviderKind::OpenAi => Kind::OpenAi,
+        ProviderKind::AzureOpenAi => Kind::Azure,
+        ProviderKind::Anthropic => Kind::Anthropic,
+        ProviderKind::Gemini => Kind::Gemini,
+        ProviderKind::Bedrock => Kind::Bedrock,
+    }
+}
+
+/// The words of the configuration in those of the translation.
+fn options(provider: &config::Provider, dialect: &config::Dialect) -> Options {
+    let openai = matches!(&provider.endpoint, Endpoint::Http(http)
+        if http.host == "openai.com" || http.host.ends_with(".openai.com"));
+    let budgets = dialect.reasoning_budgets.iter();
+    Options {
+        default_max_tokens: dialect.default_max_tokens.map(u64::from),
+        max_tokens_field: match dialect.max_tokens_field {
+            config::MaxTokensField::Auto => spoken::MaxTokensField::Auto {
+                new: openai || provider.kind == Some(ProviderKind::AzureOpenAi),
+            },
+            config::MaxTokensField::MaxTokens => spoken::MaxTokensField::Old,
+            config::MaxTokensField::MaxCompletionTokens => spoken::MaxTokensField::New,
+        },
+        structured_output: match dialect.structured_output {
+            config::StructuredOutput::Tool => spoken::StructuredOutput::Tool,
+            config::StructuredOutput::Native => spoken::StructuredOutput::Native,
+        },
+        schema_mode: match dialect.schema_mode {
+            config::SchemaMode::OpenApi => spoken::SchemaMode::OpenApi,
+            config::SchemaMode::JsonSchema => spoken::SchemaMode::JsonSchema,
+        },
+        strict_tools: dialect.strict_tools,
+        reasoning_style: match dialect.reasoning_style {
+            config::ReasoningStyle::Budget => spoken::ReasoningStyle::Budget,
+            config::ReasoningStyle::Level => spoken::ReasoningStyle::Level,
+            config::ReasoningStyle::Adaptive => spoken::ReasoningStyle::Adaptive,
+            config::ReasoningStyle::Effort => spoken::ReasoningStyle::Effort,
+            config::ReasoningStyle::Off => spoken::ReasoningStyle::Off,
+        },
+        reasoning_budgets: budgets
+            .map(|(effort, tokens)| (effort.clone(), u64::from(*tokens)))
+            .collect(),
+        expose_reasoning: match dialect.expose_reasoning {
+            config::ExposeReasoning::None => spoken::Expose::None,
+            config::ExposeReasoning::Text => spoken::Expose::Text,
+            config::ExposeReasoning::Full => spoken::Expose::Full,
+        },
+        mid_system: match dialect.mid_system {
+            config::MidSystem::Hoist => spoken::MidSystem::Hoist,
+            config::MidSystem::UserNote => spoken::MidSystem::UserNote,
+        },
+        image_urls: match dialect.image_urls {
+            config::ImageUrls::Forward => spoken::ImageUrls::Forward,
+            config::ImageUrls::Fetch => spoken::ImageUrls::Fetch,
+            config::ImageUrls::Reject => spoken::ImageUrls::Reject,
+        },
+        stream_options: dialect.stream_options,
+        reject_losses: dialect.on_unsupported == config::OnUnsupported::Reject,
+        bedrock_api: match dialect.api {
+            config::BedrockApi::Converse => spoken::BedrockApi::Converse,
+            config::BedrockApi::InvokeAnthropic => spoken::BedrockApi::InvokeAnthropic,
+        },
+        betas: dialect.betas.clone(),
+    }
+}
+
+/// The members of an object that are no objects themselves, each with the names that lead to it.
+fn leaves(value: &Value<'_>, path: &mut Vec<String>, out: &mut Vec<(Vec<String>, String)>) {
+    for member in value.members() {
+        path.push(member.name().into_owned());
+        let inner = member.value();
+        if inner.members().next().is_some() {
+            leaves(&inner, path, out);
+        } else {
+            out.push((path.clone(), inner.text().to_owned()));
+        }
+        path.pop();
+    }
+}
+
+fn signing(provider: &config::Provider) -> Result<Option<Signing>, Problem> {
+    let Some(aws) = &provider.aws else {
+        return Ok(None);
+    };
+    let token = aws.session_token.as_ref().map(config::Secret::expose);
+    let (id, key) = (aws.access_key_id.expose(), aws.secret_access_key.expose());
+    let signer = Credentials::new(id, key, token)
+        .and_then(|credentials| Signer::new(&aws.region, &aws.service, credentials))
+        .map_err(|unusable| {
+            let (path, expected) = (format!("{}.aws", provider.path), "credentials to sign with");
+            Problem::new(path, unusable.to_string(), expected.to_owned())
+        })?;
+    Ok(Some(Signing {
+        signer,
+        ahead: AtomicI64::new(0),
+    }))
+}
+
+/// What errors must not show: secrets, the address, the provider's name for the model.
+fn words(provider: &config::Provider) -> Vec<(String, Shown)> {
+    let mut words = Vec::new();
+    let mut hide = |word: &str, shown| {
+        if word.len() > 2 {
+            words.push((word.to_owned(), shown));
+        }
+    };
+    if let Some(key) = &provider.key {
+        hide(key.expose(), Shown::Nothing);
+    }
+    if let Some(aws) = &provider.aws {
+        hide(aws.access_key_id.expose(), Shown::Nothing);
+        hide(aws.secret_access_key.expose(), Shown::Nothing);
+        if let Some(token) = &aws.session_token {
+            hide(token.expose(), Shown::Nothing);
+        }
+    }
+    if let Some(model) = &provider.model {
+        hide(model, Shown::Alias);
+    }
+    if let Endpoint::Http(endpoint) = &provider.endpoint {
+        hide(&endpoint.authority, Shown::Provider);
+        hide(&endpoint.host, Shown::Provider);
+    }
+    words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
+    words
+}
+
+/// The content type of everything that is translated.
+pub(crate) fn json_content() -> (HeaderName, HeaderValue) {
+    (
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    )
+}
