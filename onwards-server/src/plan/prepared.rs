@@ -334,6 +334,7 @@ impl Plan<'_> {
                     .uri
                     .query()
                     .is_some_and(|query| query.split('&').any(|p| p == "alt=sse")),
+            signed: matches!(dialect.kind, Kind::Anthropic | Kind::Bedrock),
             sequential: !matches!(dialect.kind, Kind::OpenAi | Kind::Azure),
         }
     }
