@@ -262,6 +262,15 @@ fn what_is_kept_is_bounded() {
     }
     let told = decoder.payload("contentBlockDelta", &payload, &mut |_| {});
     assert_eq!(told.unwrap_err().why, "more than can be kept");
+    // Thoughts that are over are not kept.
+    let mut decoder = Decoder::new(reading());
+    for _ in 0..10 {
+        let told = decoder.payload("contentBlockDelta", &payload, &mut |_| {});
+        assert_eq!(told, Ok(Step::Open));
+        let stop = r#"{"contentBlockIndex":0}"#;
+        let told = decoder.payload("contentBlockStop", stop, &mut |_| {});
+        assert_eq!(told, Ok(Step::Open));
+    }
     let mut decoder = Decoder::new(reading());
     let payload = r#"{"start":{"toolUse":{"name":"f"}}}"#;
     for _ in 0..1024 {

@@ -7,7 +7,7 @@ use crate::answer::{Answer, Choice, Event, Finish, Piece, Reason, Usage};
 use crate::failure::Failure;
 use crate::options::Expose;
 use crate::request::{Arguments, Thinking, ToolCall};
-use crate::responses::{Encoder, write_answer};
+use crate::responses::{Encoder, read_request, write_answer};
 use crate::testing::events;
 use crate::text::Str;
 
@@ -162,6 +162,23 @@ fn a_call_that_the_limit_cut_off_is_incomplete() {
         finish(Reason::Length),
     ];
     golden!("cut_call", stream(&events));
+}
+
+#[test]
+fn of_parallel_calls_only_the_last_was_cut_off() {
+    let told = stream(&[
+        start(),
+        call(0, "c0"),
+        call(1, "c1"),
+        arguments(0, "{}"),
+        arguments(1, "{\"q"),
+        called(0),
+        called(1),
+        finish(Reason::Length),
+    ]);
+    let items = together(&told);
+    let statuses: Vec<&Value> = items.iter().map(|item| &item["status"]).collect();
+    assert_eq!(statuses, ["completed", "incomplete"]);
 }
 
 #[test]
@@ -465,4 +482,63 @@ proptest! {
         prop_assert_eq!(&last["response"], &whole);
         prop_assert_eq!(&Value::from(together(&told)), &whole["output"]);
     }
+
+    #[test]
+    fn an_answer_that_is_sent_back_is_what_was_said(all in prop::collection::vec(said(), 1..6)) {
+        let (answer, _) = both(&all, Reason::Stop);
+        let mut whole = String::new();
+        write_answer(&answer, &context(), &mut whole);
+        let whole: Value = serde_json::from_str(&whole).unwrap();
+        let body = json!({"model": "m", "input": whole["output"]}).to_string();
+        let request = read_request(body.as_bytes()).unwrap();
+        let parts = request.messages.into_iter().flat_map(|message| message.parts);
+        let told: Vec<String> = parts.map(|part| format!("{:?}", part.kind)).collect();
+        prop_assert_eq!(told, in_one_breath(&all));
+    }
+}
+
+/// What a client sends back of an answer: no thoughts, and one part for what was said without a break.
+fn in_one_breath(all: &[Said]) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut last: Option<(bool, String)> = None;
+    let flush = |last: &mut Option<(bool, String)>, parts: &mut Vec<String>| {
+        if let Some((refusal, text)) = last.take() {
+            let name = if refusal { "Refusal" } else { "Text" };
+            parts.push(format!("{name}({text:?})"));
+        }
+    };
+    for (number, said) in all.iter().enumerate() {
+        let (refusal, pieces) = match said {
+            Said::Text(pieces) => (false, pieces),
+            Said::Refusal(pieces) => (true, pieces),
+            Said::Thought(_) => {
+                flush(&mut last, &mut parts);
+                continue;
+            }
+            Said::Call(pieces) => {
+                flush(&mut last, &mut parts);
+                let arguments = match pieces.concat() {
+                    none if none.is_empty() => "{}".to_owned(),
+                    given => given,
+                };
+                let call = ToolCall {
+                    id: Some(Str::owned(format!("c{number}"))),
+                    name: Str::plain("f"),
+                    arguments: Arguments::Text(Str::owned(arguments)),
+                    state: None,
+                };
+                parts.push(format!("ToolCall({call:?})"));
+                continue;
+            }
+        };
+        match &mut last {
+            Some((kind, text)) if *kind == refusal => text.push_str(&pieces.concat()),
+            _ => {
+                flush(&mut last, &mut parts);
+                last = Some((refusal, pieces.concat()));
+            }
+        }
+    }
+    flush(&mut last, &mut parts);
+    parts
 }
