@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use onwards_json::{Kind, Value};
+use onwards_json::{Kind, ScanError, Scanner, Value};
 
 use super::usage::Counts;
 use super::{DECLINED, client_tool, failures, finish, member};
 use crate::answer::{Event, Finish, Reason};
-use crate::failure::Unreadable;
+use crate::failure::{Failure, Unreadable};
 use crate::options::{Reading, call_id};
 use crate::request::{State, Thinking};
-use crate::text::{Str, compact, value};
+use crate::text::{Str, compact};
 use crate::{Family, Step};
 
 /// The most bytes of thoughts, and of text that is kept back.
@@ -18,6 +18,9 @@ const HELD: usize = 8 << 20;
 
 /// The one candidate that Anthropic gives.
 const CHOICE: u64 = 0;
+
+/// The type of the events that add to a block.
+const ADDS: &str = "content_block_delta";
 
 /// Where events go.
 type Sink<'s> = dyn FnMut(Event<'_>) + 's;
@@ -68,11 +71,21 @@ enum Block {
 struct Members<'a> {
     kind: Option<Str<'a>>,
     index: u64,
+    /// Of an event that adds to a block: what it adds.
+    piece: Piece<'a>,
+    /// Of another event.
     delta: Option<Value<'a>>,
     block: Option<Value<'a>>,
     message: Option<Value<'a>>,
     usage: Option<Value<'a>>,
     error: bool,
+}
+
+/// What is added to a block.
+#[derive(Default)]
+struct Piece<'a> {
+    kind: Option<Str<'a>>,
+    text: Option<Str<'a>>,
 }
 
 impl Decoder {
@@ -101,17 +114,15 @@ impl Decoder {
         payload: &str,
         sink: &mut Sink<'_>,
     ) -> Result<Step, Unreadable> {
-        let value = match payload.trim() {
-            "" | "[DONE]" => return Ok(Step::Open),
-            payload => value(payload).ok_or(Unreadable::new("an event is not JSON"))?,
-        };
-        if value.kind() != Kind::Object {
-            return Err(Unreadable::new("an event is not an object"));
+        let payload = payload.trim();
+        if matches!(payload, "" | "[DONE]") {
+            return Ok(Step::Open);
         }
-        let members = members(&value);
+        let members = members(payload, event)
+            .map_err(|_| Unreadable::new("an event is not a JSON object"))?;
         let kind = members.kind.clone().unwrap_or(Str::plain(event));
-        if kind.is("content_block_delta") {
-            self.delta(&members, sink)?;
+        if kind.is(ADDS) {
+            self.delta(members, sink)?;
         } else if kind.is("content_block_start") {
             self.block_start(&members, sink);
         } else if kind.is("content_block_stop") {
@@ -126,8 +137,9 @@ impl Decoder {
             self.finish(Finish::default(), sink);
             return Ok(Step::Complete);
         } else if kind.is("error") || (members.kind.is_none() && members.error) {
+            let failure = failures::embedded_error(payload);
             return Ok(Step::Failed(
-                failures::embedded(&value).unwrap_or_else(|| crate::Failure::unsaid(500)),
+                failure.unwrap_or_else(|| Failure::unsaid(500)),
             ));
         }
         Ok(Step::Open)
@@ -279,23 +291,12 @@ impl Decoder {
         }
     }
 
-    fn delta(&mut self, members: &Members<'_>, sink: &mut Sink<'_>) -> Result<(), Unreadable> {
-        let Some(delta) = members.delta.as_ref().filter(|_| !self.finished) else {
+    fn delta(&mut self, members: Members<'_>, sink: &mut Sink<'_>) -> Result<(), Unreadable> {
+        if self.finished {
             return Ok(());
-        };
-        self.start(None, sink);
-        let (mut kind, mut text) = (None, None);
-        for member in delta.members() {
-            if member.is("type") {
-                kind = Str::of(&member.value());
-            } else if member.is("text")
-                || member.is("partial_json")
-                || member.is("thinking")
-                || member.is("signature")
-            {
-                text = Str::of(&member.value());
-            }
         }
+        self.start(None, sink);
+        let Piece { kind, text } = members.piece;
         let (Some(kind), Some(text)) = (kind, text.filter(|text| !text.is_empty())) else {
             return Ok(());
         };
@@ -382,27 +383,60 @@ impl Decoder {
     }
 }
 
-fn members<'a>(value: &Value<'a>) -> Members<'a> {
+/// Reads an event in one pass, if its type comes before what it adds, as it does.
+fn members<'a>(payload: &'a str, event: &str) -> Result<Members<'a>, ScanError> {
     let mut found = Members::default();
-    for member in value.members() {
-        let value = member.value();
-        if member.is("type") {
-            found.kind = Str::of(&value);
-        } else if member.is("index") {
-            found.index = value.as_u64().unwrap_or(0);
-        } else if member.is("delta") {
-            found.delta = Some(value);
-        } else if member.is("content_block") {
-            found.block = Some(value);
-        } else if member.is("message") {
-            found.message = Some(value);
-        } else if member.is("usage") {
-            found.usage = Some(value);
-        } else if member.is("error") {
-            found.error = true;
+    let mut scanner = Scanner::of(payload);
+    scanner.enter_object()?;
+    let mut adds = event == ADDS;
+    while let Some(name) = scanner.next_key()? {
+        if name.is("type") {
+            found.kind = Str::of(&scanner.skip()?);
+            adds = found.kind.as_ref().is_some_and(|kind| kind.is(ADDS));
+        } else if name.is("index") {
+            found.index = scanner.skip_u64()?.unwrap_or(0);
+        } else if name.is("delta") {
+            if adds && scanner.peek()? == Kind::Object {
+                found.piece = piece(&mut scanner)?;
+            } else {
+                found.delta = Some(scanner.skip()?);
+            }
+        } else if name.is("content_block") {
+            found.block = Some(scanner.skip()?);
+        } else if name.is("message") {
+            found.message = Some(scanner.skip()?);
+        } else if name.is("usage") {
+            found.usage = Some(scanner.skip()?);
+        } else {
+            found.error |= name.is("error");
+            scanner.skip()?;
         }
     }
-    found
+    scanner.finish()?;
+    if let Some(delta) = found.delta.filter(|_| adds) {
+        let mut scanner = delta.scan();
+        if scanner.peek()? == Kind::Object {
+            found.piece = piece(&mut scanner)?;
+        }
+    }
+    Ok(found)
+}
+
+fn piece<'a>(scanner: &mut Scanner<'a>) -> Result<Piece<'a>, ScanError> {
+    let mut piece = Piece::default();
+    scanner.enter_object()?;
+    while let Some(name) = scanner.next_key()? {
+        let value = scanner.skip()?;
+        if name.is("type") {
+            piece.kind = Str::of(&value);
+        } else if ["text", "partial_json", "thinking", "signature"]
+            .iter()
+            .any(|member| name.is(member))
+        {
+            piece.text = Str::of(&value);
+        }
+    }
+    Ok(piece)
 }
 
 fn hold(held: &mut String, text: &Str<'_>) -> Result<(), Unreadable> {

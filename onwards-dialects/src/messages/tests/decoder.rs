@@ -317,8 +317,8 @@ fn errors_and_noise() {
             Ok(Failed(Failure { status: 529, kind: "overloaded_error", code: Some("overloaded_error"), param: None, message: "Overloaded", retry_after: None, retryable: true }))
             Ok(Failed(Failure { status: 503, kind: "overloaded_error", code: None, param: None, message: "busy", retry_after: None, retryable: true }))
             Ok(Failed(Failure { status: 500, kind: "api_error", code: Some("api_error"), param: None, message: "the provider returned an error", retry_after: None, retryable: true }))
-            Err(Unreadable { why: "an event is not JSON" })
-            Err(Unreadable { why: "an event is not an object" })
+            Err(Unreadable { why: "an event is not a JSON object" })
+            Err(Unreadable { why: "an event is not a JSON object" })
             false
         "#]],
     );

@@ -141,8 +141,8 @@ fn a_whole_stream() {
     );
 }
 
-#[test]
-fn thoughts_pass_only_with_a_genuine_signature() {
+/// Thoughts with a genuine signature, with another's, and without.
+fn thoughts() -> [Event<'static>; 8] {
     let thought = |text: Option<&'static str>, family: Option<Family>| Event::ThinkingEnd {
         choice: 0,
         thinking: Thinking {
@@ -153,21 +153,23 @@ fn thoughts_pass_only_with_a_genuine_signature() {
             }),
         },
     };
-    let thoughts = || {
-        [
-            Event::Thinking {
-                choice: 0,
-                text: s("hm"),
-            },
-            thought(Some("hm"), Some(Family::Anthropic)),
-            thought(Some(""), Some(Family::Anthropic)),
-            thought(None, Some(Family::Anthropic)),
-            thought(Some("hm"), Some(Family::Google)),
-            thought(Some("hm"), None),
-            say("a"),
-            thought(None, Some(Family::Anthropic)),
-        ]
-    };
+    [
+        Event::Thinking {
+            choice: 0,
+            text: s("hm"),
+        },
+        thought(Some("hm"), Some(Family::Anthropic)),
+        thought(Some(""), Some(Family::Anthropic)),
+        thought(None, Some(Family::Anthropic)),
+        thought(Some("hm"), Some(Family::Google)),
+        thought(Some("hm"), None),
+        say("a"),
+        thought(None, Some(Family::Anthropic)),
+    ]
+}
+
+#[test]
+fn thoughts_pass_only_with_a_genuine_signature() {
     check_out(
         &thoughts(),
         context(),
