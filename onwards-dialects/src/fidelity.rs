@@ -82,6 +82,16 @@ impl Report {
         })
     }
 
+    /// Everything, for the log: as [`whole`](Self::whole), without a client's own words.
+    #[must_use]
+    pub fn known(&self) -> String {
+        let notes = self.notes().map(|note| Note {
+            name: known(note.name),
+            ..note
+        });
+        joined(notes, 1024, write_note)
+    }
+
     /// True when everything was kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -118,17 +128,64 @@ impl Report {
     /// Everything, for a header: `added=max_tokens;dropped=seed;…`, cut off as in [`losses`](Self::losses).
     #[must_use]
     pub fn whole(&self, limit: usize) -> String {
-        joined(self.notes(), limit, |note, out| {
-            out.push_str(note.change.word());
-            out.push('=');
-            out.push_str(&visible(note.name));
-            if let Some(why) = note.why {
-                out.push('(');
-                out.push_str(why);
-                out.push(')');
-            }
-        })
+        joined(self.notes(), limit, write_note)
     }
+}
+
+/// The members that reports name, for labels: any other is `other`.
+const KNOWN: &[&str] = &[
+    "anthropic-beta",
+    "audio",
+    "cache_control",
+    "document_title",
+    "frequency_penalty",
+    "image_detail",
+    "is_error",
+    "logit_bias",
+    "logprobs",
+    "max_tokens",
+    "metadata",
+    "modalities",
+    "n",
+    "name",
+    "parallel_tool_calls",
+    "prediction",
+    "presence_penalty",
+    "prompt_cache_key",
+    "reasoning",
+    "reasoning_content",
+    "response_format",
+    "safety_identifier",
+    "seed",
+    "service_tier",
+    "stop",
+    "store",
+    "stream_options",
+    "strict",
+    "synthetic_user_turn",
+    "system_position",
+    "temperature",
+    "thinking_blocks",
+    "thought_signature",
+    "tool_arguments",
+    "tool_choice",
+    "tools",
+    "top_k",
+    "top_logprobs",
+    "top_p",
+    "user",
+    "verbosity",
+    "web_search_options",
+];
+
+/// A member's name if it is one that reports know, else `other`: never a client's word.
+#[must_use]
+pub fn known(name: &str) -> &'static str {
+    KNOWN
+        .iter()
+        .find(|known| **known == name)
+        .copied()
+        .unwrap_or("other")
 }
 
 fn joined<'r>(
@@ -149,6 +206,17 @@ fn joined<'r>(
         }
     }
     out
+}
+
+fn write_note(note: &Note<'_>, out: &mut String) {
+    out.push_str(note.change.word());
+    out.push('=');
+    out.push_str(&visible(note.name));
+    if let Some(why) = note.why {
+        out.push('(');
+        out.push_str(why);
+        out.push(')');
+    }
 }
 
 fn visible(name: &str) -> String {

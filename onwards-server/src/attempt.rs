@@ -117,6 +117,9 @@ pub(crate) async fn until_committed(
                     after(Fault::Untranslatable(rejected), pool, goes_on)
                 }
                 Ok(prepared) => {
+                    if let Way::Translated(translated) = &prepared.way {
+                        facts.translated(provider, &translated.report);
+                    }
                     admission.spend();
                     let may_go_on = candidates.attempts_left() > 0 && pool.providers.len() > 1;
                     Attempt {

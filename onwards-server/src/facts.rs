@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
+use onwards_dialects::{Report, fidelity};
 use onwards_usage::Usage;
 use prometheus::IntGauge;
 use tokio::time::Instant;
@@ -64,7 +65,8 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// Begins with the head of a request.
-    pub(crate) fn begin(house: &House, head: &Parts, dispatched: bool) -> Self {
+    /// `trusted`: its id is the client's, if it has given one.
+    pub(crate) fn begin(house: &House, head: &Parts, dispatched: bool, trusted: bool) -> Self {
         let metrics = house.metrics();
         let (verb, route) = (Verb::of(&head.method), Route::of(head.uri.path()));
         Self {
@@ -76,7 +78,11 @@ impl Facts {
                 Traffic::Realtime
             },
             arrived: Instant::now(),
-            request_id: request_id(&head.headers),
+            request_id: if trusted {
+                request_id(&head.headers)
+            } else {
+                random::request_id()
+            },
             alias: None,
             caller: None,
             attempts: 0,
@@ -179,6 +185,24 @@ impl Facts {
             account = caller.and_then(Caller::account),
             api_key_id = caller.and_then(Caller::api_key_id),
             "request has parameters that not every provider can honour"
+        );
+    }
+
+    /// The request was put in the dialect of this provider, with these changes.
+    pub(crate) fn translated(&self, provider: &Provider, report: &Report) {
+        if report.is_empty() {
+            return;
+        }
+        for loss in report.notes().filter(|note| note.change.is_loss()) {
+            self.metrics
+                .dropped_param(&provider.name, fidelity::known(loss.name));
+        }
+        tracing::info!(
+            request_id = self.request_id.to_str().unwrap_or_default(),
+            model = self.model(),
+            provider = &*provider.name,
+            changes = report.known(),
+            "request translated with changes"
         );
     }
 

@@ -54,6 +54,7 @@ pub struct Metrics {
     retry_budget_exhausted: IntCounter,
     rejections: IntCounterVec,
     unsupported_params: IntCounterVec,
+    dropped_params: IntCounterVec,
     batch_refusals: IntCounterVec,
     config_generation: IntGauge,
     config_reloads: IntCounterVec,
@@ -134,6 +135,7 @@ impl Metrics {
                 .with_label_values::<&str>(&[]),
             rejections: make.counters(Name::Rejections)?,
             unsupported_params: make.counters(Name::UnsupportedParams)?,
+            dropped_params: make.counters(Name::DroppedParams)?,
             batch_refusals: make.counters(Name::BatchInflightRefusals)?,
             config_generation: make
                 .gauges(Name::ConfigGeneration)?
@@ -217,6 +219,13 @@ impl Metrics {
         } = *rejection;
         self.rejections
             .with_label_values(&[model, &labels::status(status), code, traffic.label()])
+            .inc();
+    }
+
+    /// A provider's dialect has no place for a member of a request; `param` is of a closed list.
+    pub fn dropped_param(&self, provider: &str, param: &'static str) {
+        self.dropped_params
+            .with_label_values(&[provider, param])
             .inc();
     }
 

@@ -25,7 +25,12 @@ where
     let snapshot = house.snapshot(); // one configuration from start to end
     let (head, body) = request.into_parts();
     let protocol = snapshot.speaks(head.uri.path()); // what errors are told in
-    let mut facts = Facts::begin(house, &head, snapshot.is_dispatched(&head.headers)); // noted along the way, told once
+    let mut facts = Facts::begin(
+        house,
+        &head,
+        snapshot.is_dispatched(&head.headers),
+        snapshot.translation.ingress.trust_request_id,
+    ); // noted along the way, told once
     let walking = Box::pin(walk(house, &snapshot, head, body, &mut facts)); // large, and gone before the body is sent
     let walked = contained(walking).await; // a defect ends this request alone
     let generation = house

@@ -45,6 +45,8 @@ pub(crate) struct Plan<'a> {
     asked: &'a str,
     /// What the request is called in logs.
     request_id: &'a str,
+    /// Nothing beyond the contract reaches the client.
+    strict: bool,
     /// The client asks for a stream.
     streams: bool,
     /// The client wants to know what a translation changes.
@@ -120,6 +122,7 @@ pub(crate) fn draw_up<'a>(
         spoken: spoken(snapshot, arrival, identity, thoughts),
         asked: model,
         request_id,
+        strict: snapshot.strict,
         streams,
         explain: arrival
             .headers

@@ -4,6 +4,7 @@ mod native;
 mod rewriter;
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
@@ -21,7 +22,7 @@ use crate::body::Body;
 use crate::encoding::Encoding;
 use crate::headers;
 use crate::house::Settings;
-use crate::policy::{Dialect, Keeper, Provider};
+use crate::policy::{Dialect, Keeper, Provider, asked};
 use crate::transport::Answer;
 use crate::{percent, translate};
 
@@ -266,9 +267,13 @@ impl Translated {
             let value = head.headers.get(name)?;
             value.to_str().ok().map(str::to_owned)
         };
-        self.dialect
-            .kind
-            .read_failure(head.status.as_u16(), &named, &text)
+        let status = head.status.as_u16();
+        let mut failure = self.dialect.kind.read_failure(status, &named, &text);
+        if let Some(wait) = asked(&head.headers, SystemTime::now()) {
+            let up = u64::from(wait.subsec_nanos() > 0);
+            failure.retry_after = Some(wait.as_secs().saturating_add(up));
+        }
+        failure
     }
 
     /// A provider's error as the client is told it, before anything of an answer.

@@ -74,6 +74,8 @@ labelled! {
         Messages = "/v1/messages",
         /// The list of models, with everything below.
         Models = "/v1/models",
+        /// Models of Gemini's API, with what is asked of them.
+        GenerateContent = "/v1beta/models",
         /// Images, with everything below.
         Images = "/v1/images",
         /// Audio, with everything below.
@@ -86,6 +88,9 @@ labelled! {
 impl Route {
     /// The label of a request path; the leading `/v1` may be missing, and what follows a route does not matter.
     pub fn of(path: &str) -> Self {
+        if path.starts_with(Self::GenerateContent.label()) {
+            return Self::GenerateContent;
+        }
         let path = path
             .strip_prefix("/v1")
             .filter(|rest| rest.starts_with('/'))

@@ -113,6 +113,8 @@ table! {
         "Requests the gateway refused by a decision of its own: client errors, and want of capacity.";
     UnsupportedParams = Counter, false, "onwards_unsupported_params_total", ["param", "model", "traffic", "action"],
         "Requests that carry a parameter the gateway does not support.";
+    DroppedParams = Counter, false, "onwards_dropped_params_total", ["provider", "param"],
+        "Members of requests that a provider's dialect has no place for or allows less of: left out or changed.";
     BatchInflightRefusals = Counter, false, "onwards_batch_inflight_refusals_total", ["model"],
         "Dispatched requests over the batch in-flight limit of their alias.";
     ConfigGeneration = Gauge, false, "onwards_config_generation", [],

@@ -73,6 +73,16 @@ impl Plan<'_> {
     /// the provider's dialect.
     pub(crate) async fn prepare(&self, provider: &Provider) -> Result<Prepared, Unsendable> {
         let Some(dialect) = &provider.dialect else {
+            // Answers in these protocols can be made in strict mode, but not cleaned.
+            let endpoint = self.arrival.endpoint;
+            if self.strict
+                && matches!(
+                    endpoint.protocol(),
+                    Some(Protocol::Messages | Protocol::Gemini)
+                )
+            {
+                return Err(unserved().into());
+            }
             return Ok(self.as_it_is(provider)?);
         };
         match &self.spoken {
@@ -80,12 +90,7 @@ impl Plan<'_> {
             None if matches!(dialect.kind, Kind::OpenAi | Kind::Azure) => {
                 Ok(self.beside(provider, dialect)?)
             }
-            None => Err(Rejected::new(
-                "endpoint_not_supported",
-                None,
-                "the provider of this model does not serve this endpoint",
-            )
-            .into()),
+            None => Err(unserved().into()),
             Some(spoken) if self.stays(dialect, spoken.protocol) => {
                 Ok(self.native(provider, dialect, spoken.protocol)?)
             }
@@ -96,7 +101,7 @@ impl Plan<'_> {
     /// True where the client's own body goes to the provider. In strict mode that is only so where answers can be cleaned.
     fn stays(&self, dialect: &Dialect, protocol: Protocol) -> bool {
         let chat = matches!(protocol, Protocol::Chat | Protocol::Responses);
-        dialect.is_native(protocol) && (chat || !self.egress.is_strict())
+        dialect.is_native(protocol) && (chat || !self.strict)
     }
 
     fn as_it_is(&self, provider: &Provider) -> Result<Prepared, Refusal> {
@@ -315,7 +320,7 @@ impl Plan<'_> {
 
     /// What the answer says of itself.
     fn context(&self, protocol: Protocol, dialect: &Dialect) -> Context {
-        let strict = self.egress.is_strict();
+        let strict = self.strict;
         let whole = |expose| if strict { Expose::None } else { expose };
         Context {
             model: self.asked.to_owned(),
@@ -425,6 +430,15 @@ impl Prepared {
             .map_err(|_| Refusal::Internal)?;
         Ok(())
     }
+}
+
+/// The provider has no such endpoint.
+fn unserved() -> Rejected {
+    Rejected::new(
+        "endpoint_not_supported",
+        None,
+        "the provider of this model does not serve this endpoint",
+    )
 }
 
 /// What the answer to a translated request should be.

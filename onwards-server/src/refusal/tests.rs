@@ -40,6 +40,10 @@ fn all() -> Vec<Refusal> {
             alias: "m".to_owned(),
         },
         Refusal::NoProviders,
+        Refusal::Untranslatable(onwards_dialects::Rejected::unsupported("n")),
+        Refusal::Unreachable,
+        Refusal::Late,
+        Refusal::Unreadable,
         Refusal::BadGateway,
         Refusal::GatewayTimeout,
         Refusal::Internal,
@@ -65,7 +69,7 @@ fn every_refusal_has_its_row() {
             row.status.as_u16(),
             row.kind,
             row.code.unwrap_or("null"),
-            row.param.unwrap_or("-"),
+            row.param.as_deref().unwrap_or("-"),
             extra.join(", ")
         );
     }

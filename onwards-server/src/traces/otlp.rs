@@ -264,6 +264,7 @@ fn err(span: &mut Span, why: impl Into<Value>) {
 fn operation(route: Route) -> Option<&'static str> {
     match route {
         Route::ChatCompletions | Route::Responses | Route::Messages => Some("chat"),
+        Route::GenerateContent => Some("generate_content"),
         Route::Completions => Some("text_completion"),
         Route::Embeddings => Some("embeddings"),
         Route::Models | Route::Images | Route::Audio | Route::Other => None,
