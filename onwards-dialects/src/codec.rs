@@ -1,5 +1,6 @@
 //! Readers and writers of streams, whatever the dialect.
 
+use crate::alike::Alike;
 use crate::answer::Event;
 use crate::failure::{Failure, Unreadable};
 use crate::options::{Context, Reading};
@@ -7,7 +8,10 @@ use crate::{Kind, Protocol, Step, bedrock, chat, gemini, messages, responses};
 
 /// Reads the stream of a provider: payloads in, events out.
 #[derive(Debug)]
-pub struct Decoder(Reads);
+pub struct Decoder {
+    reads: Reads,
+    last: Alike,
+}
 
 #[derive(Debug)]
 enum Reads {
@@ -31,36 +35,46 @@ enum Writes {
 
 impl Decoder {
     pub(crate) fn new(kind: Kind, reading: Reading) -> Self {
-        Self(match kind {
+        let reads = match kind {
             Kind::OpenAi | Kind::Azure => Reads::Chat(chat::Decoder::new(reading)),
             Kind::Bedrock => Reads::Bedrock(bedrock::Decoder::new(reading)),
             Kind::Anthropic => Reads::Anthropic(messages::Decoder::new(reading)),
             Kind::Gemini => Reads::Gemini(gemini::Decoder::new(reading)),
-        })
+        };
+        let last = Alike::default();
+        Self { reads, last }
     }
 
     /// Reads one payload. `event` is the name it came with (of an AWS event stream its `:event-type`), or empty.
     ///
     /// # Errors
     /// For what is no payload of this dialect; the stream is then to be given up.
-    #[inline]
     pub fn payload(
         &mut self,
         event: &str,
         payload: &str,
         sink: &mut dyn FnMut(Event<'_>),
     ) -> Result<Step, Unreadable> {
-        match &mut self.0 {
+        if let Some(text) = self.last.recall(event, payload) {
+            sink(text);
+            return Ok(Step::Open);
+        }
+        let Self { reads, last } = self;
+        let step = last.watch(event, payload, sink, |sink| match reads {
             Reads::Chat(decoder) => decoder.payload(event, payload, sink),
             Reads::Anthropic(decoder) => decoder.payload(event, payload, sink),
             Reads::Gemini(decoder) => decoder.payload(event, payload, sink),
             Reads::Bedrock(decoder) => decoder.payload(event, payload, sink),
+        });
+        if step != Ok(Step::Open) {
+            self.last.forget();
         }
+        step
     }
 
     /// The stream has ended by itself: gives what is still held. True if the answer is complete.
     pub fn end(&mut self, sink: &mut dyn FnMut(Event<'_>)) -> bool {
-        match &mut self.0 {
+        match &mut self.reads {
             Reads::Chat(decoder) => decoder.end(sink),
             Reads::Anthropic(decoder) => decoder.end(sink),
             Reads::Gemini(decoder) => decoder.end(sink),

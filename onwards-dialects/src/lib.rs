@@ -13,6 +13,7 @@
 //! - What cannot be kept is noted in a [`Report`], or refused with a [`Rejected`]; nothing is lost silently.
 //! - No function panics on any input, and none recurses deeper than the JSON scanner allows.
 
+mod alike;
 pub mod answer;
 mod bedrock;
 mod chat;

@@ -56,6 +56,14 @@ impl<'a> Str<'a> {
         }
     }
 
+    /// Its JSON text between the quotes, where it was read from one.
+    pub(crate) fn raw(&self) -> Option<&'a str> {
+        match &self.0 {
+            Ok(Form::Written(text)) => Some(text.raw()),
+            _ => None,
+        }
+    }
+
     /// True for the string of no characters.
     #[must_use]
     pub fn is_empty(&self) -> bool {

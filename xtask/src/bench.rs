@@ -25,6 +25,7 @@ const STONES: &[(&str, &str)] = &[
     ("onwards-usage", "tap"),
     ("onwards-http1", "read"),
     ("onwards-strict", "clean"),
+    ("onwards-dialects", "translate"),
 ];
 
 /// How far above the record the instructions of a shape may be: above this a change is no noise of the compiler.

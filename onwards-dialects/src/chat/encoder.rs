@@ -21,6 +21,8 @@ pub(crate) struct Encoder {
     extras: Extras,
     /// What every frame begins with, up to its choices. Empty until the answer's id is known.
     head: String,
+    /// The same, up to a text of choice 0. Empty until that has begun.
+    text_head: String,
     choices: Vec<Choice>,
     /// Calls that have no arguments so far: (choice, call).
     bare: Vec<(u64, u64)>,
@@ -41,6 +43,7 @@ impl Encoder {
             extras: Extras::of(&context),
             context,
             head: String::new(),
+            text_head: String::new(),
             choices: Vec::new(),
             bare: Vec::new(),
             usage: None,
@@ -53,7 +56,19 @@ impl Encoder {
     pub(crate) fn event(&mut self, event: &Event<'_>, out: &mut String) {
         match event {
             Event::Start { id } => self.start(id.as_ref(), out),
-            Event::Text { choice, text } => self.delta(*choice, out, |o| o.str("content", text)),
+            Event::Text { choice: 0, text } if !self.text_head.is_empty() => {
+                out.push_str(&self.text_head);
+                text.quote_into(out);
+                out.push_str("},\"finish_reason\":null}]}\n\n");
+            }
+            Event::Text { choice, text } => {
+                self.delta(*choice, out, |o| o.str("content", text));
+                if *choice == 0 {
+                    self.text_head.clone_from(&self.head);
+                    self.text_head
+                        .push_str("{\"index\":0,\"delta\":{\"content\":");
+                }
+            }
             Event::Refusal { choice, text } => {
                 self.delta(*choice, out, |o| o.str("refusal", text));
             }

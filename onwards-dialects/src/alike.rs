@@ -1,0 +1,103 @@
+//! Payloads of a stream that differ from the one before only in their text: most do.
+//!
+//! A payload that said a text and nothing else is remembered, without the text. One that follows at once and has the same bytes
+//! around a valid string says that string, whatever the dialect: what a reader knows after a text is what it knows after two. So
+//! it takes a few comparisons of memory instead of a walk.
+
+use crate::answer::Event;
+use crate::text::{Str, value};
+
+/// Longer payloads are not remembered.
+const MEMORY: usize = 2048;
+
+/// The payload before, if it said a text and nothing else. Holds up to 2 KiB.
+#[derive(Debug, Default)]
+pub(crate) struct Alike {
+    known: bool,
+    event: String,
+    payload: String,
+    /// How much of the payload is before the string, quote not included, and how much is behind it.
+    before: usize,
+    after: usize,
+    choice: u64,
+}
+
+/// Who is told the events.
+type Sink<'s> = dyn FnMut(Event<'_>) + 's;
+
+impl Alike {
+    /// The text of a payload that is like the one before.
+    #[inline]
+    pub(crate) fn recall<'p>(&self, event: &str, payload: &'p str) -> Option<Event<'p>> {
+        if !self.known || event != self.event {
+            return None;
+        }
+        let text = payload.as_bytes();
+        let known = self.payload.as_bytes();
+        let end = text.len().checked_sub(self.after)?;
+        let (front, string) = (text.get(..self.before)?, text.get(self.before..end)?);
+        if front != known.get(..self.before)?
+            || text.get(end..)? != known.get(known.len().checked_sub(self.after)?..)?
+            || onwards_json::string_len(string)? != string.len()
+        {
+            return None;
+        }
+        let string = value(payload.get(self.before..end)?)?;
+        Some(Event::Text {
+            choice: self.choice,
+            text: Str::of(&string).filter(|text| !text.is_empty())?,
+        })
+    }
+
+    /// Reads a payload and remembers it if it says a text and nothing else, counts of tokens aside: they are those it said before.
+    pub(crate) fn watch<T>(
+        &mut self,
+        event: &str,
+        payload: &str,
+        sink: &mut Sink<'_>,
+        read: impl FnOnce(&mut Sink<'_>) -> T,
+    ) -> T {
+        let mut texts = 0_u8;
+        let mut place = None;
+        let result = read(&mut |told| {
+            match &told {
+                Event::Text { choice, text } => {
+                    texts = texts.saturating_add(1);
+                    place = around(payload, text).map(|(before, after)| (before, after, *choice));
+                }
+                Event::Usage(_) => {}
+                _ => texts = 2,
+            }
+            sink(told);
+        });
+        self.known = false;
+        if let (Some((before, after, choice)), 1) = (place, texts)
+            && payload.len() <= MEMORY
+        {
+            self.known = true;
+            event.clone_into(&mut self.event);
+            payload.clone_into(&mut self.payload);
+            (self.before, self.after, self.choice) = (before, after, choice);
+        }
+        result
+    }
+
+    /// What comes next is to be read as it is.
+    pub(crate) fn forget(&mut self) {
+        self.known = false;
+    }
+}
+
+/// How much of a payload is before and behind a string that was read from it; `None` for one that was not.
+fn around(payload: &str, text: &Str<'_>) -> Option<(usize, usize)> {
+    let raw = text.raw()?;
+    let inside = (raw.as_ptr() as usize).checked_sub(payload.as_ptr() as usize)?;
+    let before = inside.checked_sub(1)?;
+    let end = inside.checked_add(raw.len())?.checked_add(1)?;
+    let written = payload.get(before..end)?;
+    let same = written.strip_prefix('"')?.strip_suffix('"')? == raw;
+    same.then_some((before, payload.len() - end))
+}
+
+#[cfg(test)]
+mod tests;

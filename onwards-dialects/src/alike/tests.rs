@@ -1,0 +1,97 @@
+use proptest::prelude::*;
+
+use crate::options::Reading;
+use crate::testing::options;
+use crate::{Decoder, Kind, Step};
+
+/// The events of payloads by one reader, a line each, and how it went.
+fn told<'p>(kind: Kind, payloads: impl IntoIterator<Item = (&'p str, &'p str)>) -> Vec<String> {
+    let mut decoder = kind.decoder(Reading::default(), &options());
+    let mut out = Vec::new();
+    for (event, payload) in payloads {
+        let step = decoder.payload(event, payload, &mut |event| out.push(format!("{event:?}")));
+        if step != Ok(Step::Open) {
+            out.push(format!("{step:?}"));
+        }
+    }
+    out
+}
+
+fn chat(text: &str) -> String {
+    format!(r#"{{"id":"a","choices":[{{"index":0,"delta":{{"content":{text}}}}}]}}"#)
+}
+
+fn remembers(decoder: &Decoder) -> bool {
+    format!("{decoder:?}").contains("known: true")
+}
+
+#[test]
+fn a_text_like_the_one_before_is_recalled() {
+    let mut decoder = Kind::OpenAi.decoder(Reading::default(), &options());
+    let mut out = String::new();
+    for (payload, known) in [
+        (chat("\"a\""), false),
+        (chat("\"b\""), true),
+        (chat("\"c\\n\""), true),
+        (chat("\"\""), false),
+        (chat("\"d\""), true),
+        (chat("[]"), false),
+    ] {
+        decoder
+            .payload("", &payload, &mut |event| out += &format!("{event:?}\n"))
+            .unwrap();
+        assert_eq!(remembers(&decoder), known, "{payload}");
+    }
+    assert_eq!(
+        out,
+        "Start { id: Some(\"a\") }\n\
+         Text { choice: 0, text: \"a\" }\n\
+         Text { choice: 0, text: \"b\" }\n\
+         Text { choice: 0, text: \"c\\n\" }\n\
+         Text { choice: 0, text: \"d\" }\n"
+    );
+}
+
+#[test]
+fn what_only_looks_alike_is_read() {
+    for bad in [
+        "\"b",
+        "\"b\",\"x\":\"c\"",
+        "\"b\\",
+        "\"\\ud800\"",
+        "\"\t\"",
+        "1",
+    ] {
+        let payloads = [chat("\"a\""), chat("\"a\""), chat(bad)];
+        let together = told(
+            Kind::OpenAi,
+            payloads.iter().map(|payload| ("", payload.as_str())),
+        );
+        let alone = told(Kind::OpenAi, [("", payloads[2].as_str())]);
+        let alone = alone.into_iter().filter(|line| !line.starts_with("Start"));
+        assert_eq!(together[3..], alone.collect::<Vec<_>>(), "{bad}");
+    }
+}
+
+#[test]
+fn another_name_of_the_event_or_another_end_is_another_payload() {
+    let first = r#"{"contentBlockIndex":0,"delta":{"text":"a"}}"#;
+    let names = ["contentBlockDelta", "contentBlockDelta", "unheard"];
+    let lines = told(Kind::Bedrock, names.map(|name| (name, first)));
+    let texts = lines.iter().filter(|line| line.starts_with("Text"));
+    assert_eq!(texts.count(), 2);
+}
+
+proptest! {
+    /// A reader that remembers says what one says that has just begun.
+    #[test]
+    fn remembering_changes_nothing(texts in proptest::collection::vec("[a-z\"\\\\nu0-9\n\u{2028}]{0,4}", 1..8)) {
+        let payloads: Vec<_> = texts.iter().map(|text| chat(&format!("\"{text}\""))).collect();
+        let together = told(Kind::OpenAi, payloads.iter().map(|payload| ("", payload.as_str())));
+        let alone = payloads.iter().flat_map(|payload| told(Kind::OpenAi, [("", payload.as_str())]));
+        let started = |line: &String| line.starts_with("Start");
+        let alone: Vec<_> = alone.filter(|line| !started(line)).collect();
+        let together: Vec<_> = together.into_iter().filter(|line| !started(line)).collect();
+        prop_assert_eq!(together, alone);
+    }
+}
