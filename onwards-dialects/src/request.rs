@@ -270,7 +270,8 @@ pub struct ToolResult<'a> {
     pub content: Vec<Part<'a>>,
     /// The content was given as one string.
     pub bare: bool,
-    /// The value it was written as, where it was JSON and no text (Gemini's `response`).
+    /// The value it was written as, where it was JSON and no text (Gemini's `response`). `content` says the same as text and
+    /// pictures, and counts for dialects without such values.
     pub json: Option<Json<'a>>,
     /// The call failed.
     pub is_error: bool,

@@ -151,7 +151,7 @@ impl<'w> Content<'w> {
             o.str("toolUseId", &call_id(id, IdRule::Bedrock));
         }
         o.array("content", |a| {
-            if let Some(json) = &result.json {
+            if let (Some(json), true) = (&result.json, result.content.is_empty()) {
                 a.object(|o| o.text("text", &compact(json)));
                 return Ok(());
             }

@@ -108,7 +108,7 @@ impl Content<'_> {
         pointer: &str,
         o: &mut Obj<'_>,
     ) -> Result<(), Rejected> {
-        if let Some(json) = &result.json {
+        if let (Some(json), true) = (&result.json, result.content.is_empty()) {
             o.text("content", &compact(json));
             return Ok(());
         }
