@@ -2,15 +2,12 @@
 
 use expect_test::{Expect, expect};
 
-use crate::Family;
 use crate::failure::Rejected;
 use crate::messages::{Host, read_count, read_request, write_count, write_for, write_request};
-use crate::options::{
-    ImageUrls, Kept, MidSystem, Options, ReasoningStyle, StructuredOutput, Written,
-};
+use crate::options::{ImageUrls, MidSystem, Options, ReasoningStyle, StructuredOutput, Written};
 use crate::request::{
-    Arguments, Format, JsonSchema, MaxTokens, Message, Param, Part, PartKind, Reasoning, Request,
-    Role, Source, State, Thinking, Tool, ToolCall, ToolChoice, ToolResult,
+    Arguments, MaxTokens, Message, Part, PartKind, Reasoning, Request, Role, Source, Tool,
+    ToolCall, ToolChoice, ToolResult,
 };
 use crate::testing::settings;
 use crate::text::Str;
