@@ -6,10 +6,9 @@ use onwards_dialects::Protocol;
 use crate::admit::Admission;
 use crate::attempt::Committed;
 use crate::body::{Body, Closing, Watch};
-use crate::endpoint::{Endpoint, Generation};
 use crate::facts::Facts;
 use crate::headers::{GENERATION, REQUEST_ID};
-use crate::identify::token;
+use crate::identify::{Forms, token};
 use crate::policy::Snapshot;
 use crate::refusal::Refusal;
 
@@ -75,12 +74,11 @@ pub(crate) fn models(snapshot: &Snapshot, head: &http::request::Parts) -> Result
         return Err(Refusal::MethodNotAllowed { allow: "GET,HEAD" });
     }
     let protocol = lists(head);
-    let endpoint = match protocol {
-        Protocol::Messages => Endpoint::Messages,
-        Protocol::Gemini => Endpoint::Gemini(Generation::Whole),
-        _ => Endpoint::Models,
+    let forms = match protocol {
+        Protocol::Messages | Protocol::Gemini => Forms::Any,
+        _ => Forms::Bearer,
     };
-    let token = token(endpoint, &head.headers, &head.uri)?;
+    let token = token(forms, &head.headers, &head.uri)?;
     let caller = token.and_then(|token| snapshot.keyring.find(&token));
     let caller = caller.map(std::convert::AsRef::as_ref);
     let names = snapshot

@@ -43,7 +43,8 @@ pub(crate) fn identify(
         .ok_or_else(|| Refusal::ModelNotFound {
             model: model.to_owned(),
         })?;
-    let token = token(endpoint, headers, uri)?;
+    let translates = alias.pool(class).translates;
+    let token = token(forms(endpoint, translates), headers, uri)?;
     let token = token.as_deref();
     let caller = token.and_then(|token| snapshot.keyring.find(token));
     facts.identified(alias, caller);
@@ -101,23 +102,36 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     (!token.is_empty()).then_some(token)
 }
 
-/// The token of a request. Clients of Messages and Gemini send it in headers of their own, or in the query; two different ones are
-/// no answer to who asks. Elsewhere those count only where no bearer token is (spec providers 4).
+/// In which forms a client may show its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forms {
+    /// As a bearer token.
+    Bearer,
+    /// As clients of any protocol do (spec providers 4): also in `x-api-key`, `x-goog-api-key`, or the query's `key`.
+    Any,
+}
+
+/// The forms at an endpoint: those of its protocol, and all of them where a provider's dialect is known.
+pub(crate) fn forms(endpoint: Endpoint, translates: bool) -> Forms {
+    match endpoint.protocol() {
+        Some(Protocol::Messages | Protocol::Gemini) => Forms::Any,
+        Some(_) if translates => Forms::Any,
+        _ => Forms::Bearer,
+    }
+}
+
+/// The token of a request. Two different ones are no answer to who asks.
 ///
 /// # Errors
 /// [`Refusal::Unauthenticated`] for different tokens in one request.
 pub(crate) fn token<'r>(
-    endpoint: Endpoint,
+    forms: Forms,
     headers: &'r HeaderMap,
     uri: &'r Uri,
 ) -> Result<Option<Cow<'r, [u8]>>, Refusal> {
-    let bearer = bearer(headers);
-    let own = matches!(
-        endpoint.protocol(),
-        Some(Protocol::Messages | Protocol::Gemini)
-    );
-    if bearer.is_some() && !own {
-        return Ok(bearer.map(Cow::Borrowed));
+    let bearer = bearer(headers).map(Cow::Borrowed);
+    if forms == Forms::Bearer {
+        return Ok(bearer);
     }
     let named = |name: &HeaderName| {
         headers
@@ -125,10 +139,10 @@ pub(crate) fn token<'r>(
             .map(|value| Cow::Borrowed(value.as_bytes()))
     };
     let found = [
-        bearer.map(Cow::Borrowed),
+        bearer,
         named(&X_API_KEY),
         named(&X_GOOG_API_KEY),
-        key_in(uri).filter(|_| own),
+        key_in(uri),
     ];
     let mut tokens = found
         .into_iter()

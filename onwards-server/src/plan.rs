@@ -17,7 +17,7 @@ use onwards_reasoning::{Ask, Edit as Translated};
 use crate::answer::Egress;
 use crate::endpoint::{Endpoint, Generation};
 use crate::house::unix_now;
-use crate::identify::{Identity, token};
+use crate::identify::{Forms, Identity, token};
 use crate::ingress::Arrival;
 use crate::metrics::Role;
 use crate::policy::{
@@ -150,7 +150,7 @@ fn spoken<'a>(
     let around = &snapshot.translation;
     let keeper = around.thoughts.map(|bounds| {
         // Two tokens that differ were refused before.
-        let token = token(arrival.endpoint, &arrival.headers, &arrival.uri);
+        let token = token(Forms::Any, &arrival.headers, &arrival.uri);
         Keeper {
             thoughts: thoughts.clone(),
             holder: Holder::of(token.ok().flatten().as_deref(), &identity.alias.name),
