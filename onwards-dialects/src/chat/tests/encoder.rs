@@ -146,8 +146,10 @@ fn rich() -> Vec<Event<'static>> {
         family,
         data: Str::plain(data),
     };
-    let mut native = Finish::default();
-    native.native = Some(Str::plain("pause_turn"));
+    let native = Finish {
+        native: Some(Str::plain("pause_turn")),
+        ..Finish::default()
+    };
     vec![
         start(),
         Event::Thinking {

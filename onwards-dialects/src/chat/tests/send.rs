@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use expect_test::{Expect, expect};
+use expect_test::{Expect, ExpectFile, expect, expect_file};
 
 use super::options;
 use crate::Family;
@@ -43,9 +43,9 @@ fn check(request: &Request<'_>, expected: &Expect) {
     expected.assert_eq(&sent(request, &options()));
 }
 
-fn again(body: &str, expected: &Expect) {
+fn again(body: &str, expected: &ExpectFile) {
     let request = read_request(body.as_bytes()).unwrap();
-    check(&request, expected);
+    expected.assert_eq(&sent(&request, &options()));
 }
 
 /// A request of a client that speaks otherwise.
@@ -104,157 +104,7 @@ fn a_chat_request_comes_out_as_it_went_in() {
         "parallel_tool_calls":false,"max_tokens":9,"stop":"END","temperature":0.10,"top_k":3,"n":2,"reasoning_effort":"xhigh",
         "response_format":{"type":"json_schema","json_schema":{"name":"n","description":"d","schema":{"type":"object"},"strict":false}},
         "stream":true,"future":{"x":1}}"#,
-        &expect![[r#"
-            {
-              "future": {
-                "x": 1
-              },
-              "max_tokens": 9,
-              "messages": [
-                {
-                  "content": "be kind",
-                  "role": "developer"
-                },
-                {
-                  "content": [
-                    {
-                      "cache_control": {
-                        "type": "ephemeral"
-                      },
-                      "text": "a ",
-                      "type": "text"
-                    },
-                    {
-                      "image_url": {
-                        "detail": "low",
-                        "url": "https://example.org/a.png"
-                      },
-                      "type": "image_url"
-                    },
-                    {
-                      "image_url": {
-                        "url": "data:image/png;base64,iVBORw0KGgo="
-                      },
-                      "type": "image_url"
-                    },
-                    {
-                      "file": {
-                        "file_id": "file-1"
-                      },
-                      "type": "file"
-                    },
-                    {
-                      "input_audio": {
-                        "data": "AA==",
-                        "format": "wav"
-                      },
-                      "type": "input_audio"
-                    }
-                  ],
-                  "name": "ann",
-                  "role": "user"
-                },
-                {
-                  "audio": {
-                    "id": "x"
-                  },
-                  "content": null,
-                  "reasoning_content": "hm",
-                  "role": "assistant",
-                  "thinking_blocks": [
-                    {
-                      "signature": "sig",
-                      "thinking": "hm",
-                      "type": "thinking"
-                    }
-                  ],
-                  "tool_calls": [
-                    {
-                      "extra_content": {
-                        "google": {
-                          "thought_signature": "g"
-                        }
-                      },
-                      "function": {
-                        "arguments": "{\"n\": 1.10}",
-                        "name": "a.b"
-                      },
-                      "id": "c1",
-                      "type": "function"
-                    }
-                  ]
-                },
-                {
-                  "content": "ok",
-                  "role": "tool",
-                  "tool_call_id": "c1"
-                },
-                {
-                  "content": "in the middle",
-                  "role": "system"
-                },
-                {
-                  "content": "no",
-                  "refusal": "never",
-                  "role": "assistant"
-                }
-              ],
-              "model": "vendor/m-1",
-              "n": 2,
-              "parallel_tool_calls": false,
-              "reasoning_effort": "xhigh",
-              "response_format": {
-                "json_schema": {
-                  "description": "d",
-                  "name": "n",
-                  "schema": {
-                    "type": "object"
-                  },
-                  "strict": false
-                },
-                "type": "json_schema"
-              },
-              "stop": [
-                "END"
-              ],
-              "stream": true,
-              "stream_options": {
-                "include_usage": true
-              },
-              "temperature": 0.1,
-              "tool_choice": {
-                "allowed_tools": {
-                  "mode": "auto",
-                  "tools": [
-                    {
-                      "function": {
-                        "name": "a.b"
-                      },
-                      "type": "function"
-                    }
-                  ]
-                },
-                "type": "allowed_tools"
-              },
-              "tools": [
-                {
-                  "function": {
-                    "description": "d",
-                    "name": "a.b",
-                    "parameters": {
-                      "properties": {},
-                      "type": "object"
-                    },
-                    "strict": true
-                  },
-                  "type": "function"
-                }
-              ],
-              "top_k": 3
-            }
-
-            []
-        "#]],
+        &expect_file!["../../../tests/data/chat/sent-again.golden"],
     );
 }
 
@@ -319,81 +169,8 @@ fn another_protocols_request_is_said_in_the_words_of_chat() {
         value: "3".into(),
     }];
     request.unknown = vec![(Str::plain("container"), "{}".into())];
-    check(
-        &request,
-        &expect![[r#"
-        {
-          "messages": [
-            {
-              "content": "be kind",
-              "role": "system"
-            },
-            {
-              "content": [
-                {
-                  "text": "look",
-                  "type": "text"
-                },
-                {
-                  "file": {
-                    "file_data": "data:application/pdf;base64,JVBERi0=",
-                    "filename": "document.pdf"
-                  },
-                  "type": "file"
-                }
-              ],
-              "role": "user"
-            },
-            {
-              "content": "so",
-              "role": "assistant",
-              "tool_calls": [
-                {
-                  "function": {
-                    "arguments": "{\"n\":1.10}",
-                    "name": "a_b"
-                  },
-                  "id": "c1",
-                  "type": "function"
-                }
-              ]
-            },
-            {
-              "content": [
-                {
-                  "text": "bad",
-                  "type": "text"
-                },
-                {
-                  "text": "worse",
-                  "type": "text"
-                }
-              ],
-              "role": "tool",
-              "tool_call_id": "c1"
-            }
-          ],
-          "model": "vendor/m-1",
-          "reasoning_effort": "medium",
-          "tool_choice": {
-            "function": {
-              "name": "a_b"
-            },
-            "type": "function"
-          },
-          "tools": [
-            {
-              "function": {
-                "name": "a_b"
-              },
-              "type": "function"
-            }
-          ]
-        }
-        dropped=cache_control,dropped=container,added=filename,dropped=is_error,changed=reasoning_effort,dropped=thinking_blocks,dropped=thought_signature,dropped=top_k
-        [("a_b", "a.b")]
-    "#]],
-    );
+    let expected = expect_file!["../../../tests/data/chat/sent-from-another.golden"];
+    expected.assert_eq(&sent(&request, &options()));
 }
 
 #[test]
