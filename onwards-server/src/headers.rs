@@ -109,6 +109,33 @@ pub(crate) fn own<'a>(
     headers
 }
 
+/// The headers of an upstream request in the client's own protocol: the client's, but for those that say which account is used or
+/// what is tried out, which is the operator's to say; and of `own` what is not among them.
+pub(crate) fn native<'a>(
+    client: &'a HeaderMap,
+    own: &'a [(HeaderName, HeaderValue)],
+    outbound: &'a Outbound,
+    changes: Changes,
+) -> Vec<Field<'a>> {
+    let mut headers = upstream(client, outbound, changes);
+    let set = |name: &HeaderName| outbound.headers.iter().any(|(set, _)| set == name);
+    headers.retain(|(name, _)| set(name) || !is_the_operators(name.as_str()));
+    for (name, value) in own {
+        if headers.iter().all(|(known, _)| *known != name) {
+            headers.push((name, value));
+        }
+    }
+    headers
+}
+
+/// True for headers of providers' APIs whose values clients do not choose.
+fn is_the_operators(name: &str) -> bool {
+    matches!(
+        name,
+        "anthropic-beta" | "openai-organization" | "openai-project"
+    )
+}
+
 fn credentials<'a>(outbound: &'a Outbound, headers: &mut Vec<Field<'a>>) {
     for (name, value) in outbound.headers.iter().chain(&outbound.auth) {
         headers.push((name, value));

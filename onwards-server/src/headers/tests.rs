@@ -226,3 +226,47 @@ fn an_answer_loses_its_hop_and_gains_what_is_configured() {
     );
     assert_eq!(answer.get_all("set-cookie").iter().count(), 2);
 }
+
+#[test]
+fn which_account_and_which_trials_are_the_operators() {
+    let client = client(&[
+        ("anthropic-version", "2099-01-01"),
+        ("anthropic-beta", "theirs"),
+        ("openai-organization", "theirs"),
+        ("openai-project", "theirs"),
+        ("x-custom", "1"),
+    ]);
+    let own = [
+        ("anthropic-version", "2023-06-01"),
+        ("anthropic-beta", "ours"),
+    ]
+    .map(|(name, value)| {
+        (
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        )
+    });
+    let mut outbound = outbound(None, false);
+    let project = (
+        HeaderName::from_static("openai-project"),
+        HeaderValue::from_static("ours"),
+    );
+    outbound.headers.push(project);
+    let sent = native(&client, &own, &outbound, Changes::default());
+    let mut sent: Vec<String> = sent
+        .iter()
+        .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+        .collect();
+    sent.sort_unstable();
+    assert_eq!(
+        sent,
+        [
+            "anthropic-beta: ours",
+            "anthropic-version: 2099-01-01",
+            "host: up.example",
+            "openai-project: ours",
+            "x-custom: 1",
+            "x-forwarded-proto: https",
+        ]
+    );
+}

@@ -20,6 +20,7 @@ use crate::house::unix_now;
 use crate::percent;
 use crate::policy::{Dialect, Provider, join, json_content};
 use crate::refusal::Refusal;
+use crate::translate::Spoken;
 use crate::transport::{Call, Outgoing};
 
 /// A request ready to be sent to one provider.
@@ -39,6 +40,8 @@ pub(crate) struct Prepared {
 enum Headers {
     /// The client's, as far as they travel.
     Clients(Changes),
+    /// The client's, for a provider that speaks its protocol, and what of these is not among them.
+    Native(Changes, Vec<(HeaderName, HeaderValue)>),
     /// Only these, with the provider's own.
     Own(Vec<(HeaderName, HeaderValue)>),
 }
@@ -91,17 +94,17 @@ impl Plan<'_> {
                 Ok(self.beside(provider, dialect)?)
             }
             None => Err(unserved().into()),
-            Some(spoken) if self.stays(dialect, spoken.protocol) => {
-                Ok(self.native(provider, dialect, spoken.protocol)?)
+            Some(spoken) if self.stays(provider, dialect, spoken.protocol) => {
+                self.native(provider, dialect, spoken)
             }
             Some(_) => Box::pin(self.translated(provider, dialect)).await,
         }
     }
 
-    /// True where the client's own body goes to the provider. In strict mode that is only so where answers can be cleaned.
-    fn stays(&self, dialect: &Dialect, protocol: Protocol) -> bool {
+    /// True where the client's own body goes to the provider. Where answers have to be cleaned that is only so where they can be.
+    fn stays(&self, provider: &Provider, dialect: &Dialect, protocol: Protocol) -> bool {
         let chat = matches!(protocol, Protocol::Chat | Protocol::Responses);
-        dialect.is_native(protocol) && (chat || !self.strict)
+        dialect.is_native(protocol) && (chat || !(self.strict || provider.sanitize))
     }
 
     fn as_it_is(&self, provider: &Provider) -> Result<Prepared, Refusal> {
@@ -139,8 +142,15 @@ impl Plan<'_> {
         &self,
         provider: &Provider,
         dialect: &Arc<Dialect>,
-        protocol: Protocol,
-    ) -> Result<Prepared, Refusal> {
+        spoken: &Spoken<'_>,
+    ) -> Result<Prepared, Unsendable> {
+        let protocol = spoken.protocol;
+        let (betas, refused) = spoken.beta_values();
+        if refused && dialect.options.reject_losses {
+            return Err(Rejected::unsupported("anthropic-beta").into());
+        }
+        let mut own = dialect.headers.clone();
+        add_betas(&mut own, &betas);
         let usage = self.streams && dialect.options.stream_options && protocol == Protocol::Chat;
         let mut edits: Vec<Edit<'_>> = Vec::new();
         if usage {
@@ -155,17 +165,19 @@ impl Plan<'_> {
                 .iter()
                 .map(|(path, value)| Edit::Set { path, value }),
         );
-        let plain = self.egress.cleans(provider);
+        let plain = self.strict || (protocol == Protocol::Chat && self.egress.cleans(provider));
         Ok(Prepared {
             target: self.native_target(provider, dialect, protocol)?,
             body: self.body(provider, &edits)?,
-            headers: Headers::Clients(self.changes(provider, true)),
+            headers: Headers::Native(self.changes(provider, true), own),
             signature: Vec::new(),
-            way: if plain || self.arrival.endpoint.counts() {
+            way: if plain {
                 Way::Plain
             } else {
                 Way::Native(Box::new(Native {
                     protocol,
+                    dialect: dialect.clone(),
+                    betas_refused: refused,
                     model: self.asked.to_owned(),
                     request_id: self.request_id.to_owned(),
                 }))
@@ -268,7 +280,7 @@ impl Plan<'_> {
         let mut own = vec![json_content(), accepts(dialect.kind, stream)];
         own.extend(dialect.headers.iter().cloned());
         let (betas, _) = spoken.beta_values();
-        if dialect.kind == Kind::Anthropic && !betas.is_empty() {
+        if dialect.kind == Kind::Anthropic {
             add_betas(&mut own, &betas);
         }
         let translated = Translated {
@@ -371,6 +383,10 @@ impl Prepared {
                 &plan.arrival.method,
                 headers::upstream(&plan.arrival.headers, &provider.outbound, *changes),
             ),
+            Headers::Native(changes, own) => (
+                &plan.arrival.method,
+                headers::native(&plan.arrival.headers, own, &provider.outbound, *changes),
+            ),
             Headers::Own(own) => (&POST, headers::own(own, &provider.outbound)),
         };
         if !self.signature.is_empty() {
@@ -453,6 +469,9 @@ fn accepts(kind: Kind, stream: bool) -> (HeaderName, HeaderValue) {
 
 /// Adds a client's values of `anthropic-beta` to the operator's.
 fn add_betas(headers: &mut Vec<(HeaderName, HeaderValue)>, betas: &[&str]) {
+    if betas.is_empty() {
+        return;
+    }
     let name = HeaderName::from_static("anthropic-beta");
     let own = headers.iter().find(|(known, _)| *known == name);
     let mut all: Vec<&str> = own

@@ -2,32 +2,39 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
-use http::{HeaderMap, Response, header};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Response, header};
 use onwards_dialects::{Failure, NativeEvents, Protocol, Step};
 use onwards_sse::{Event, Frame};
 
 use super::super::stream::{CleanStream, Framing};
-use super::super::{Look, Opened, is_event_stream, peek, unary, untouched};
+use super::super::{Look, Opened, error, is_event_stream, peek, unary, untouched};
+use super::{DROPPED, MOST};
 use crate::answer::rewrite::{Seen, StreamFault};
 use crate::body::Body;
 use crate::encoding::Encoding;
 use crate::headers;
 use crate::house::Settings;
-use crate::policy::Provider;
+use crate::policy::{Dialect, Provider};
 use crate::transport::Answer;
 
 /// What is changed in the answer of a provider that speaks the client's protocol.
 #[derive(Debug)]
 pub(crate) struct Native {
     pub(crate) protocol: Protocol,
+    /// What errors must not show.
+    pub(crate) dialect: Arc<Dialect>,
+    /// The client has sent values of `anthropic-beta` that the operator does not allow.
+    pub(crate) betas_refused: bool,
     /// The name the client asked for.
     pub(crate) model: String,
     pub(crate) request_id: String,
 }
 
 impl Native {
-    /// Prepares what the client gets. Errors and what is neither JSON nor a stream pass untouched.
+    /// Prepares what the client gets. What is neither JSON nor a stream passes untouched.
     pub(crate) async fn open(
         self,
         answer: Answer,
@@ -42,11 +49,21 @@ impl Native {
         } else {
             is_json(answer.headers())
         };
-        if !answer.status().is_success() || !readable {
-            return Opened::Ready(untouched(answer, provider));
+        if !answer.status().is_success() {
+            return Opened::Ready(self.error(answer, provider, settings).await);
+        }
+        if !readable {
+            let mut response = untouched(answer, provider);
+            self.hide(response.headers_mut());
+            return Opened::Ready(response);
         }
         let (mut head, body) = answer.into_parts();
+        self.hide(&mut head.headers);
         headers::downstream(&mut head.headers, &provider.response_headers);
+        if self.betas_refused {
+            let betas = HeaderValue::from_static("anthropic-beta");
+            head.headers.insert(DROPPED, betas);
+        }
         if streamed {
             head.headers.remove(header::CONTENT_LENGTH);
             let framing = Framing::events(settings.sse_buffer_limit);
@@ -69,7 +86,71 @@ impl Native {
         response.body_mut().count(&text);
         Opened::Ready(response)
     }
+
+    /// An error: as it came, without what it must not show.
+    async fn error(
+        &self,
+        answer: Answer,
+        provider: &Provider,
+        settings: &Settings,
+    ) -> Response<Body> {
+        if provider.sanitize {
+            return error::replaced(answer, settings).await;
+        }
+        let (mut head, body) = answer.into_parts();
+        let text = unary::read(Body::upstream(body, None), MOST, Some(PATIENCE))
+            .await
+            .unwrap_or_default();
+        let plain = Encoding::of(&head.headers).decode(&text, MOST);
+        let text = match plain {
+            Ok(Some(plain)) => plain,
+            Ok(None) => text,
+            Err(_) => Bytes::new(),
+        };
+        let shown = self.scrubbed(&text);
+        self.hide(&mut head.headers);
+        headers::downstream(&mut head.headers, &provider.response_headers);
+        head.headers.remove(header::CONTENT_ENCODING);
+        head.headers
+            .insert(header::CONTENT_LENGTH, shown.len().into());
+        Response::from_parts(head, Body::full(shown))
+    }
+
+    /// A text of an error without what it must not show.
+    fn scrubbed(&self, text: &[u8]) -> Bytes {
+        let shown = self
+            .dialect
+            .scrubbed(&String::from_utf8_lossy(text), &self.model);
+        shown.into()
+    }
+
+    /// Leaves out the headers of an answer that say which account was used, or how it is called there, or what must not be shown.
+    fn hide(&self, headers: &mut HeaderMap) {
+        let tells = |name: &HeaderName, value: &HeaderValue| {
+            let text = String::from_utf8_lossy(value.as_bytes());
+            TELLING.contains(&name.as_str()) || self.dialect.scrubbed(&text, "") != text
+        };
+        let telling = headers.iter().filter(|(name, value)| tells(name, value));
+        let telling: Vec<HeaderName> = telling.map(|(name, _)| name.clone()).collect();
+        for name in telling {
+            headers.remove(name);
+        }
+    }
 }
+
+/// Headers of providers that are the operator's business.
+const TELLING: [&str; 7] = [
+    "anthropic-organization-id",
+    "apim-request-id",
+    "openai-organization",
+    "openai-project",
+    "request-id",
+    "x-ms-client-request-id",
+    "x-request-id",
+];
+
+/// How long the body of an error is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers
@@ -158,6 +239,8 @@ impl NativeStream {
                     self.error = Some(failure.status);
                 }
                 self.over = true;
+                out.extend_from_slice(&self.native.scrubbed(event.raw()));
+                return Ok(ControlFlow::Continue(()));
             }
             Step::Complete => {
                 self.content = true;
