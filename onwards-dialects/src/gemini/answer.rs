@@ -8,23 +8,19 @@ use crate::text::Str;
 use crate::write::object;
 
 use super::parts::{self, Writer};
-use super::wire::{self, Candidate, Counts, Envelope};
+use super::wire::{self, Candidate, Envelope};
 
 /// Reads a provider's answer.
 pub(crate) fn read_answer<'a>(body: &'a str, reading: &Reading) -> Result<Answer<'a>, Unreadable> {
-    let envelope = Envelope::read(body)?;
-    let mut counts = Counts::default();
-    if let Some(usage) = &envelope.usage {
-        counts.merge(usage);
-    }
+    let mut envelope = Envelope::read(body)?;
     let mut answer = Answer {
         id: envelope.id.clone(),
-        usage: counts.usage(),
+        usage: envelope.counts.usage(),
         ..Answer::default()
     };
     let mut calls = 0;
     let mut usable = false;
-    for candidate in envelope.candidates() {
+    for candidate in std::mem::take(&mut envelope.candidates) {
         let broken = candidate
             .finish
             .as_ref()
@@ -58,19 +54,19 @@ fn choice<'a>(
     reading: &Reading,
 ) -> Result<Choice<'a>, Unreadable> {
     let mut pieces = Vec::new();
-    for part in candidate.parts() {
+    for part in candidate.parts {
         let state = part.state();
         if let Some(call) = &part.call {
             pieces.push(Piece::ToolCall(wire::call(&part, call, *calls, reading)?));
             *calls += 1;
         } else if part.thought {
-            let text = part.text.filter(|text| !text.is_empty());
+            let text = part.text;
             if text.is_some() || state.is_some() {
                 pieces.push(Piece::Thinking(Thinking { text, state }));
             }
         } else if let Some(inline) = &part.inline {
             pieces.extend(wire::picture(inline).map(|(mime, data)| Piece::Image(mime, data)));
-        } else if let Some(text) = part.text.filter(|text| !text.is_empty()) {
+        } else if let Some(text) = part.text {
             pieces.push(Piece::Text(text, state));
         } else if state.is_some() {
             pieces.push(Piece::Text(Str::plain(""), state));

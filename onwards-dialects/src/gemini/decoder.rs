@@ -65,7 +65,7 @@ impl Decoder {
         payload: &str,
         sink: Sink<'_>,
     ) -> Result<Step, Unreadable> {
-        let envelope = if payload.trim_start().starts_with('[') {
+        let mut envelope = if payload.trim_start().starts_with('[') {
             return match failure::embedded_error(payload) {
                 Some(failure) => Ok(Step::Failed(failure)),
                 None => Err(Unreadable::new("no JSON object")),
@@ -80,7 +80,7 @@ impl Decoder {
             let id = envelope.id.clone();
             sink(Event::Start { id });
         }
-        for candidate in envelope.candidates() {
+        for candidate in std::mem::take(&mut envelope.candidates) {
             self.candidate(candidate, sink)?;
         }
         if self.candidates.is_empty()
@@ -92,8 +92,8 @@ impl Decoder {
                 ..Spoken::default()
             });
         }
-        if let Some(usage) = &envelope.usage {
-            self.counts.merge(usage);
+        if envelope.counts != Counts::default() {
+            self.counts.merge(&envelope.counts);
             let usage = self.counts.usage();
             if usage != self.usage {
                 self.usage = usage;
@@ -147,7 +147,7 @@ impl Decoder {
             return Ok(());
         };
         let before = spoken.thought.len();
-        for part in candidate.parts() {
+        for part in candidate.parts {
             spoken.part(part, &mut self.calls, &self.reading, sink)?;
         }
         self.held = self.held.saturating_sub(before) + spoken.thought.len();
@@ -228,7 +228,7 @@ impl Spoken {
             });
         } else {
             let state = part.state();
-            if let Some(text) = part.text.filter(|text| !text.is_empty()) {
+            if let Some(text) = part.text {
                 self.usable = true;
                 sink(Event::Text { choice, text });
             }
@@ -242,7 +242,7 @@ impl Spoken {
     fn thought(&mut self, part: Part<'_>, sink: Sink<'_>) {
         let choice = self.index;
         let state = part.state();
-        if let Some(text) = part.text.filter(|text| !text.is_empty()) {
+        if let Some(text) = part.text {
             self.thought.push_str(&text.decoded());
             sink(Event::Thinking { choice, text });
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use onwards_json::{Kind, Scanner, Value};
+use onwards_json::{Kind, ScanError, Scanner, Text, Value};
 
 use crate::Family;
 use crate::answer::{Finish, Reason, Usage};
@@ -11,12 +11,13 @@ use crate::options::{Reading, call_id};
 use crate::request::{Arguments, State, ToolCall};
 use crate::text::{Str, json};
 
-/// The members of an answer or an event, by what they are; `null` counts as absent.
+/// The members of an answer or an event, by what they are; `null` counts as absent. Read in one pass, for events are many.
 #[derive(Debug, Default)]
 pub(super) struct Envelope<'a> {
-    candidates: Option<Value<'a>>,
+    /// The candidates in order; one without an index has its place as one.
+    pub(super) candidates: Vec<Candidate<'a>>,
     feedback: Option<Value<'a>>,
-    pub(super) usage: Option<Value<'a>>,
+    pub(super) counts: Counts,
     pub(super) id: Option<Str<'a>>,
     pub(super) error: Option<Value<'a>>,
 }
@@ -27,34 +28,30 @@ impl<'a> Envelope<'a> {
         Self::scan(text).map_err(|_| Unreadable::new("no JSON object"))
     }
 
-    fn scan(text: &'a str) -> Result<Self, onwards_json::ScanError> {
+    fn scan(text: &'a str) -> Result<Self, ScanError> {
         let mut envelope = Self::default();
         let mut scanner = Scanner::of(text);
         scanner.enter_object()?;
-        while let Some(member) = scanner.next_member()? {
-            let value = Some(member.value()).filter(|value| !value.is_null());
-            if member.is("candidates") {
-                envelope.candidates = value;
-            } else if member.is("usageMetadata") {
-                envelope.usage = value;
-            } else if member.is("responseId") {
-                envelope.id = value
-                    .and_then(|id| Str::of(&id))
-                    .filter(|id| !id.is_empty());
-            } else if member.is("promptFeedback") {
-                envelope.feedback = value;
-            } else if member.is("error") {
-                envelope.error = value;
+        while let Some(name) = scanner.next_key()? {
+            if name.is("candidates") {
+                elements(&mut scanner, |scanner| {
+                    let place = u64::try_from(envelope.candidates.len()).unwrap_or(u64::MAX);
+                    let candidate = Candidate::scan(scanner, place)?;
+                    envelope.candidates.push(candidate);
+                    Ok(())
+                })?;
+            } else if name.is("usageMetadata") {
+                envelope.counts.scan(&mut scanner)?;
+            } else if name.is("responseId") {
+                envelope.id = string(&mut scanner)?;
+            } else if name.is("promptFeedback") {
+                envelope.feedback = present(&mut scanner)?;
+            } else if name.is("error") {
+                envelope.error = present(&mut scanner)?;
             }
         }
         scanner.finish()?;
         Ok(envelope)
-    }
-
-    /// The candidates in order; one without an index has its place as one.
-    pub(super) fn candidates(&self) -> impl Iterator<Item = Candidate<'a>> + use<'a> {
-        let elements = self.candidates.map(|candidates| candidates.elements());
-        (0..).zip(elements.into_iter().flatten()).map(Candidate::of)
     }
 
     /// Why the prompt was blocked, in a sentence.
@@ -77,54 +74,92 @@ pub(super) fn member<'a>(object: &Value<'a>, name: &str) -> Option<Value<'a>> {
         .filter(|value| !value.is_null())
 }
 
+/// Walks the object that is next; anything else is passed. What `member` leaves of a value is passed too.
+fn members<'a>(
+    scanner: &mut Scanner<'a>,
+    mut member: impl FnMut(&Text<'a>, &mut Scanner<'a>) -> Result<(), ScanError>,
+) -> Result<(), ScanError> {
+    if scanner.peek()? != Kind::Object {
+        return scanner.skip().map(drop);
+    }
+    scanner.enter_object()?;
+    while let Some(name) = scanner.next_key()? {
+        member(&name, scanner)?;
+    }
+    Ok(())
+}
+
+/// Walks the array that is next; anything else is passed.
+fn elements<'a>(
+    scanner: &mut Scanner<'a>,
+    mut element: impl FnMut(&mut Scanner<'a>) -> Result<(), ScanError>,
+) -> Result<(), ScanError> {
+    if scanner.peek()? != Kind::Array {
+        return scanner.skip().map(drop);
+    }
+    scanner.enter_array()?;
+    while scanner.next_element()? {
+        element(scanner)?;
+    }
+    Ok(())
+}
+
+/// The value that is next, if it is not `null`.
+fn present<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Value<'a>>, ScanError> {
+    Ok(Some(scanner.skip()?).filter(|value| !value.is_null()))
+}
+
+/// The string that is next, if it is one and not empty.
+fn string<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Str<'a>>, ScanError> {
+    Ok(Str::of(&scanner.skip()?).filter(|text| !text.is_empty()))
+}
+
 /// A candidate, or what an event has of one.
 #[derive(Debug)]
 pub(super) struct Candidate<'a> {
     pub(super) index: u64,
-    content: Option<Value<'a>>,
+    /// The parts of its content, in order.
+    pub(super) parts: Vec<Part<'a>>,
     pub(super) finish: Option<Str<'a>>,
     pub(super) logprobs: Option<Value<'a>>,
 }
 
 impl<'a> Candidate<'a> {
-    fn of((place, value): (u64, Value<'a>)) -> Self {
+    fn scan(scanner: &mut Scanner<'a>, place: u64) -> Result<Self, ScanError> {
         let mut candidate = Self {
             index: place,
-            content: None,
+            parts: Vec::new(),
             finish: None,
             logprobs: None,
         };
-        for member in value.members() {
-            let value = member.value();
-            if value.is_null() {
-                continue;
+        members(scanner, |name, scanner| {
+            if name.is("content") {
+                members(scanner, |name, scanner| {
+                    if name.is("parts") {
+                        elements(scanner, |scanner| {
+                            candidate.parts.push(Part::scan(scanner)?);
+                            Ok(())
+                        })?;
+                    }
+                    Ok(())
+                })?;
+            } else if name.is("index") {
+                candidate.index = scanner.skip_u64()?.unwrap_or(place);
+            } else if name.is("finishReason") {
+                candidate.finish = string(scanner)?;
+            } else if name.is("logprobsResult") {
+                candidate.logprobs = present(scanner)?;
             }
-            if member.is("content") {
-                candidate.content = Some(value);
-            } else if member.is("index") {
-                candidate.index = value.as_u64().unwrap_or(place);
-            } else if member.is("finishReason") {
-                candidate.finish = Str::of(&value).filter(|word| !word.is_empty());
-            } else if member.is("logprobsResult") {
-                candidate.logprobs = Some(value);
-            }
-        }
-        candidate
-    }
-
-    /// The parts of its content, in order.
-    pub(super) fn parts(&self) -> impl Iterator<Item = Part<'a>> + use<'a> {
-        let parts = self
-            .content
-            .and_then(|content| member(&content, "parts"))
-            .map(|parts| parts.elements());
-        parts.into_iter().flatten().map(|part| Part::of(&part))
+            Ok(())
+        })?;
+        Ok(candidate)
     }
 }
 
 /// A part. Kinds that only tools of Google's own have (code and its results) are none of these.
 #[derive(Debug, Default)]
 pub(super) struct Part<'a> {
+    /// Never empty.
     pub(super) text: Option<Str<'a>>,
     pub(super) thought: bool,
     pub(super) call: Option<Value<'a>>,
@@ -133,23 +168,23 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn of(value: &Value<'a>) -> Self {
+    fn scan(scanner: &mut Scanner<'a>) -> Result<Self, ScanError> {
         let mut part = Self::default();
-        for member in value.members() {
-            let value = member.value();
-            if member.is("text") {
-                part.text = Str::of(&value);
-            } else if member.is("thought") {
-                part.thought = value.as_bool().unwrap_or(false);
-            } else if member.is("functionCall") {
-                part.call = Some(value).filter(|value| !value.is_null());
-            } else if member.is("inlineData") {
-                part.inline = Some(value).filter(|value| !value.is_null());
-            } else if member.is("thoughtSignature") {
-                part.signature = Str::of(&value).filter(|signature| !signature.is_empty());
+        members(scanner, |name, scanner| {
+            if name.is("text") {
+                part.text = string(scanner)?;
+            } else if name.is("thought") {
+                part.thought = scanner.skip()?.as_bool().unwrap_or(false);
+            } else if name.is("functionCall") {
+                part.call = present(scanner)?;
+            } else if name.is("inlineData") {
+                part.inline = present(scanner)?;
+            } else if name.is("thoughtSignature") {
+                part.signature = string(scanner)?;
             }
-        }
-        part
+            Ok(())
+        })?;
+        Ok(part)
     }
 
     /// The signature, as the state that it is.
@@ -248,25 +283,44 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    fn scan(&mut self, scanner: &mut Scanner<'_>) -> Result<(), ScanError> {
+        members(scanner, |name, scanner| {
+            if let Some(count) = self.named(name) {
+                *count = scanner.skip_u64()?;
+            }
+            Ok(())
+        })
+    }
+
+    fn named(&mut self, name: &Text<'_>) -> Option<&mut Option<u64>> {
+        Some(if name.is("promptTokenCount") {
+            &mut self.prompt
+        } else if name.is("candidatesTokenCount") {
+            &mut self.candidates
+        } else if name.is("totalTokenCount") {
+            &mut self.total
+        } else if name.is("thoughtsTokenCount") {
+            &mut self.thoughts
+        } else if name.is("cachedContentTokenCount") {
+            &mut self.cached
+        } else if name.is("toolUsePromptTokenCount") {
+            &mut self.tool_prompt
+        } else {
+            return None;
+        })
+    }
+
     /// Takes over what an event says.
-    pub(super) fn merge(&mut self, usage: &Value<'_>) {
-        for member in usage.members() {
-            let count = if member.is("promptTokenCount") {
-                &mut self.prompt
-            } else if member.is("candidatesTokenCount") {
-                &mut self.candidates
-            } else if member.is("totalTokenCount") {
-                &mut self.total
-            } else if member.is("thoughtsTokenCount") {
-                &mut self.thoughts
-            } else if member.is("cachedContentTokenCount") {
-                &mut self.cached
-            } else if member.is("toolUsePromptTokenCount") {
-                &mut self.tool_prompt
-            } else {
-                continue;
-            };
-            *count = member.value().as_u64().or(*count);
+    pub(super) fn merge(&mut self, newer: &Self) {
+        for (count, newer) in [
+            (&mut self.prompt, newer.prompt),
+            (&mut self.tool_prompt, newer.tool_prompt),
+            (&mut self.cached, newer.cached),
+            (&mut self.candidates, newer.candidates),
+            (&mut self.thoughts, newer.thoughts),
+            (&mut self.total, newer.total),
+        ] {
+            *count = newer.or(*count);
         }
     }
 
