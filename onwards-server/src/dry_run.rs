@@ -4,6 +4,7 @@
 //! is counted, and keys are shown to nobody.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use http::{HeaderMap, Method, Response, Uri, header};
 use onwards_json::Value;
@@ -13,7 +14,7 @@ use crate::body::Body;
 use crate::egress::Reply;
 use crate::endpoint::Endpoint;
 use crate::facts::Facts;
-use crate::house::House;
+use crate::house::{House, unix_now};
 use crate::identify::{self, bearer};
 use crate::ingress::{self, Arrival};
 use crate::plan::{self, Asked, Plan, Unsendable};
@@ -129,7 +130,9 @@ async fn tell(plan: &Plan<'_>, provider: &Provider, out: &mut String) {
             onwards_json::quote_into(refusal.code(), out);
             out.push_str("}}");
         }
-        Ok(prepared) => {
+        Ok(mut prepared) => {
+            let signed = prepared.sign(provider, Duration::from_secs(unix_now()));
+            tracing::debug!(signed = signed.is_ok(), "a dry run");
             let changes = prepared.changes();
             let call = prepared.call(plan, provider);
             out.push_str(r#","method":"#);

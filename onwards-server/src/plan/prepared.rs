@@ -292,7 +292,7 @@ impl Plan<'_> {
             counts,
             stream,
             keeper: spoken.keeper(),
-            context: self.context(spoken.protocol, dialect),
+            context: self.context(spoken.protocol, dialect, model),
         };
         Ok(Prepared {
             target,
@@ -331,7 +331,7 @@ impl Plan<'_> {
     }
 
     /// What the answer says of itself.
-    fn context(&self, protocol: Protocol, dialect: &Dialect) -> Context {
+    fn context(&self, protocol: Protocol, dialect: &Dialect, model: &str) -> Context {
         let strict = self.strict;
         let whole = |expose| if strict { Expose::None } else { expose };
         Context {
@@ -351,7 +351,10 @@ impl Plan<'_> {
                     .uri
                     .query()
                     .is_some_and(|query| query.split('&').any(|p| p == "alt=sse")),
-            signed: matches!(dialect.kind, Kind::Anthropic | Kind::Bedrock),
+            signed: match dialect.kind {
+                Kind::Bedrock => model.contains("anthropic."),
+                kind => kind == Kind::Anthropic,
+            },
             sequential: !matches!(dialect.kind, Kind::OpenAi | Kind::Azure),
         }
     }
