@@ -123,7 +123,7 @@ impl Egress {
             Way::Translated(translated) => {
                 Box::pin(translated.open(answer, provider, settings, look)).await
             }
-            Way::Counted(response) => Opened::Ready(response),
+            Way::Counted(response) => Opened::Ready(*response),
         };
         match &self.rework {
             None => opened,

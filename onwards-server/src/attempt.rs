@@ -8,11 +8,14 @@
 //! shortest of the pauses. Worked case: A answers 429 and asks for 30 s, B is down, no backoff budget: the client gets 429 with
 //! `retry-after: 30`. This holds where failover is enabled; elsewhere the client sees the provider's own answer.
 
+mod progress;
+mod served_by;
+
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use http::Response;
-use onwards_balance::{Candidates, Load, LoadView, Waits};
+use onwards_balance::{Candidates, Load, LoadView};
 use onwards_config::StatusPattern;
 use onwards_limits::Permit;
 use tokio::time::{Instant, timeout_at};
@@ -29,6 +32,9 @@ use crate::plan::{Plan, Prepared, Unsendable};
 use crate::policy::{Pool, Provider, asked};
 use crate::refusal::Refusal;
 use crate::transport::{Answer, TransportError};
+
+use self::progress::Progress;
+pub use self::served_by::ServedBy;
 
 /// A provider's answer that may still be given up for another provider's.
 #[derive(Debug)]
@@ -157,87 +163,6 @@ pub(crate) async fn until_committed(
     progress.give_up(house, plan)
 }
 
-/// What the attempts so far have left.
-struct Progress {
-    waits: Option<Waits>,
-    /// Time spent on pauses that providers asked for.
-    paused: Duration,
-    last: Option<Fault>,
-    /// A rejection of the prompt, and who gave it: the client's, if no other model is asked.
-    aside: Option<(Uncommitted, Arc<Provider>)>,
-    /// The last answer of a provider that failed: the client's, if nobody does better.
-    words: Option<(Uncommitted, Arc<Provider>)>,
-}
-
-impl Progress {
-    fn new(pool: &Pool) -> Self {
-        let waits = pool
-            .backoff
-            .map(|backoff| backoff.waits(pool.fallback.max_total_backoff));
-        Self {
-            waits,
-            paused: Duration::ZERO,
-            last: None,
-            aside: None,
-            words: None,
-        }
-    }
-
-    fn set_aside(&mut self, answer: Uncommitted, provider: &Arc<Provider>) {
-        self.aside = Some((answer, provider.clone()));
-    }
-
-    /// True for a provider that would be sent the model that has rejected the prompt.
-    fn refuses_model_of(&self, plan: &Plan<'_>, provider: &Provider) -> bool {
-        self.aside
-            .as_ref()
-            .is_some_and(|(_, rejected)| plan.same_model(rejected, provider))
-    }
-
-    /// Waits before an attempt: the pause that the provider asked for, and the pool's backoff after a failure. Holds no
-    /// slot meanwhile. False when that would take too long.
-    async fn wait(&mut self, house: &House, pool: &Pool, provider: &Provider, again: bool) -> bool {
-        let now = house.now();
-        if let Some(until) = pool.pause_of(provider, now) {
-            let wait = until.saturating_sub(now);
-            let spent = self.paused + self.waits.as_ref().map_or(Duration::ZERO, Waits::waited);
-            if pool
-                .fallback
-                .max_total_backoff
-                .is_none_or(|most| spent + wait > most)
-            {
-                self.last = Some(Fault::Paused);
-                return false;
-            }
-            tokio::time::sleep(wait).await;
-            self.paused += wait;
-            house.metrics().retried();
-            return true;
-        }
-        let Some(waits) = self.waits.as_mut().filter(|_| again) else {
-            return true;
-        };
-        let Some(wait) = waits.next(fastrand::u64(..)) else {
-            house.metrics().retry_budget_exhausted();
-            return false;
-        };
-        tokio::time::sleep(wait).await;
-        house.metrics().retried();
-        true
-    }
-
-    /// Nobody is left to try.
-    fn give_up(self, house: &House, plan: &Plan<'_>) -> Result<Committed, Refusal> {
-        if let Some((answer, provider)) = self.aside.or(self.words) {
-            return Ok(answer.commit(house, &provider));
-        }
-        let earliest = plan.pool.earliest(house.now());
-        Err(self.last.map_or(Refusal::AllAtCapacity, |fault| {
-            exhausted(&fault, plan, earliest)
-        }))
-    }
-}
-
 /// One attempt at one provider.
 struct Attempt<'a, 'p> {
     house: &'a House,
@@ -307,7 +232,7 @@ impl Attempt<'_, '_> {
     ) -> Verdict {
         if let Way::Counted(response) = prepared.way {
             open.outcome = Attempted::status(200);
-            return self.by_content(Opened::Ready(response), permit);
+            return self.by_content(Opened::Ready(*response), permit);
         }
         let sent = self.sent(&mut prepared, look.deadline, facts).await;
         facts.answered_by_provider(sent.as_ref().ok().map(Answer::status));
@@ -641,51 +566,4 @@ fn exhausted(last: &Fault, plan: &Plan<'_>, earliest: Option<Duration>) -> Refus
 
 fn wall_clock() -> Duration {
     Duration::from_secs(unix_now())
-}
-
-/// A response extension that says which provider answered, for layers around the gateway. Responses of the gateway's own,
-/// refusals and the list of models, have none; a provider's error that was replaced has one.
-///
-/// ```
-/// use onwards_server::{AppState, ServedBy};
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let text = br#"{"targets": {"demo": {"providers": [{"name": "inside", "url": "builtin:echo"}]}}}"#;
-/// let house = AppState::new(onwards_config::read(text, &())?.gateway).build()?;
-/// let body = r#"{"model": "demo", "messages": [{"role": "user", "content": "hello"}]}"#;
-/// let request = http::Request::post("/v1/chat/completions").body(body.to_owned())?;
-/// let response = onwards_server::serve(&house, request).await;
-/// let served = response.extensions().get::<ServedBy>().ok_or("no provider answered")?;
-/// assert_eq!((served.name(), served.url(), served.model()), ("inside", "builtin:echo", None));
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug)]
-pub struct ServedBy(Arc<Provider>);
-
-impl ServedBy {
-    /// The provider's configured name, or its place in the pool.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.0.name
-    }
-
-    /// The provider's URL.
-    #[must_use]
-    pub fn url(&self) -> &str {
-        &self.0.url
-    }
-
-    /// The model name the provider was sent, if it is not the client's.
-    #[must_use]
-    pub fn model(&self) -> Option<String> {
-        let text = self.0.model.as_ref()?;
-        serde_json::from_str(&text.0).ok()
-    }
-
-    /// Whether the provider's errors may be shown to strict clients.
-    #[must_use]
-    pub fn trusted(&self) -> bool {
-        self.0.trusted
-    }
 }

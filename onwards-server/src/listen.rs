@@ -354,14 +354,7 @@ async fn connection<S, B>(
                 return;
             }
             () = &mut glance => {
-                if traffic.is_running() {
-                    if traffic.is_closed() {
-                        tracing::debug!("the client has left in the middle of a request");
-                        return;
-                    }
-                    traffic.ask();
-                }
-                let again = if traffic.is_running() { GLANCE } else { REST };
+                let Some(again) = next_glance(&traffic) else { return };
                 glance.as_mut().reset(Instant::now() + again);
             }
             deadline = told_to_close(&mut closing), if farewell.is_none() => {
@@ -385,6 +378,19 @@ async fn connection<S, B>(
             }
         }
     }
+}
+
+/// When the socket is thought of again, and looked at if a request runs; `None` when its client has left in the middle of one.
+fn next_glance(traffic: &Traffic) -> Option<Duration> {
+    if !traffic.is_running() {
+        return Some(REST);
+    }
+    if traffic.is_closed() {
+        tracing::debug!("the client has left in the middle of a request");
+        return None;
+    }
+    traffic.ask();
+    Some(GLANCE)
 }
 
 /// How long an idle connection may take to close, so that it is gone before the deadline.

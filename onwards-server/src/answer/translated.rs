@@ -39,7 +39,7 @@ pub(crate) enum Way {
     /// In the provider's dialect, to be told in the client's.
     Translated(Box<Translated>),
     /// Nobody is asked: this is the answer.
-    Counted(Response<Body>),
+    Counted(Box<Response<Body>>),
 }
 
 /// What is known of a translated request when its answer comes.

@@ -13,7 +13,7 @@ use onwards_dialects::{Context, Kind, Protocol, Rejected, Settings};
 use onwards_json::Edit;
 
 use super::{Plan, spliced};
-use crate::answer::{Native, Translated, Way};
+use crate::answer::{Native, Translated, Way, counted};
 use crate::endpoint::{Endpoint, Generation};
 use crate::headers::{self, Changes};
 use crate::house::unix_now;
@@ -262,7 +262,7 @@ impl Plan<'_> {
                 body: Outgoing::default(),
                 headers: Headers::Own(Vec::new()),
                 signature: Vec::new(),
-                way: Way::Counted(crate::answer::counted(spoken.protocol, tokens, false)),
+                way: Way::Counted(Box::new(counted(spoken.protocol, tokens, false))),
             });
         }
         let stream = request.stream && !counts;

@@ -8,20 +8,16 @@ use std::time::Duration;
 use http::HeaderValue;
 use onwards_balance::{AffinitySettings, Backoff, ControllerSettings, Jitter, Order, Strategy};
 use onwards_config::{self as config, Endpoint, Gateway, Problem};
-use onwards_images::Fetcher;
 use onwards_limits::{Bucket, Rate};
 use onwards_reasoning::Translation;
-use rustls::ClientConfig;
 use sha2::{Digest, Sha256};
 
 use super::affinity::Affinity;
 use super::caller::{Caller, Keyring, Token};
-use super::dialect::Dialect;
+use super::dialect::{Dialect, fetcher, paths};
 use super::ledger::{Learnt, Ledger};
 use super::share::{self, Share};
-use super::snapshot::{
-    Access, Alias, Meter, ModelName, Paths, Pool, Provider, Snapshot, Surroundings,
-};
+use super::snapshot::{Access, Alias, Meter, ModelName, Pool, Provider, Snapshot, Surroundings};
 use super::thoughts::Bounds;
 use crate::headers::Outbound;
 use crate::metrics::Metrics;
@@ -177,7 +173,7 @@ fn check(gateway: &Gateway) -> Result<Checked, Vec<Problem>> {
                         checked.dialects.insert(provider.path.clone(), dialect);
                     }
                     Ok(None) => {}
-                    Err(problem) => problems.push(problem),
+                    Err(problem) => problems.push(*problem),
                 }
                 checked.translation(provider, &mut problems);
             }
@@ -564,35 +560,6 @@ fn conversations(affinity: &config::Affinity) -> AffinitySettings {
         update_interval: affinity.update_interval,
         max_tracked: usize::try_from(affinity.max_tracked).unwrap_or(usize::MAX),
     }
-}
-
-/// The paths that the operator has set for a provider.
-fn paths(provider: &config::Provider) -> Option<Paths> {
-    let (request, stream) = (&provider.request_path, &provider.stream_path);
-    (request.is_some() || stream.is_some()).then(|| Paths {
-        request: request.clone(),
-        stream: stream.clone(),
-    })
-}
-
-/// What fetches pictures, unless that is switched off.
-fn fetcher(settings: &config::ImageFetch, tls: Option<ClientConfig>) -> Option<Arc<Fetcher>> {
-    if !settings.enabled {
-        return None;
-    }
-    let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-    let settings = onwards_images::Settings {
-        max_bytes: count(settings.max_bytes),
-        timeout: settings.timeout,
-        max_images: count(settings.max_images),
-        max_redirects: count(settings.max_redirects),
-        allow_hosts: settings.allow_hosts.clone(),
-        allow_private: settings.allow_private,
-        allow_http: settings.allow_http,
-        mime_types: settings.mime_types.clone(),
-        ..onwards_images::Settings::default()
-    };
-    Some(Arc::new(Fetcher::new(settings, tls?)))
 }
 
 /// What makes a provider the same one after a reload: URL, key and upstream model (spec O). The key enters as a digest.

@@ -9,8 +9,11 @@ use onwards_aws::{Credentials, Signer};
 use onwards_config::{self as config, Endpoint, Problem, ProviderKind, SameDialect};
 use onwards_dialects::options as spoken;
 use onwards_dialects::{Kind, Options, Protocol};
+use onwards_images::Fetcher;
 use onwards_json::Value;
+use rustls::ClientConfig;
 
+use super::snapshot::Paths;
 use crate::percent;
 
 /// How a provider is spoken to.
@@ -81,7 +84,7 @@ impl Dialect {
     pub(super) fn compile(
         provider: &config::Provider,
         same: SameDialect,
-    ) -> Result<Option<Arc<Self>>, Problem> {
+    ) -> Result<Option<Arc<Self>>, Box<Problem>> {
         let Some(kind) = provider.kind.filter(|_| !provider.passthrough) else {
             return Ok(None);
         };
@@ -152,6 +155,38 @@ impl Dialect {
         }
         message
     }
+}
+
+/// The paths that the operator has set for a provider.
+pub(super) fn paths(provider: &config::Provider) -> Option<Paths> {
+    let (request, stream) = (&provider.request_path, &provider.stream_path);
+    (request.is_some() || stream.is_some()).then(|| Paths {
+        request: request.clone(),
+        stream: stream.clone(),
+    })
+}
+
+/// What fetches pictures, unless that is switched off.
+pub(super) fn fetcher(
+    settings: &config::ImageFetch,
+    tls: Option<ClientConfig>,
+) -> Option<Arc<Fetcher>> {
+    if !settings.enabled {
+        return None;
+    }
+    let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    let settings = onwards_images::Settings {
+        max_bytes: count(settings.max_bytes),
+        timeout: settings.timeout,
+        max_images: count(settings.max_images),
+        max_redirects: count(settings.max_redirects),
+        allow_hosts: settings.allow_hosts.clone(),
+        allow_private: settings.allow_private,
+        allow_http: settings.allow_http,
+        mime_types: settings.mime_types.clone(),
+        ..onwards_images::Settings::default()
+    };
+    Some(Arc::new(Fetcher::new(settings, tls?)))
 }
 
 fn spoken_kind(kind: ProviderKind) -> Kind {
@@ -235,7 +270,7 @@ fn leaves(value: &Value<'_>, path: &mut Vec<String>, out: &mut Vec<(Vec<String>,
     }
 }
 
-fn signing(provider: &config::Provider) -> Result<Option<Signing>, Problem> {
+fn signing(provider: &config::Provider) -> Result<Option<Signing>, Box<Problem>> {
     let Some(aws) = &provider.aws else {
         return Ok(None);
     };
@@ -245,7 +280,11 @@ fn signing(provider: &config::Provider) -> Result<Option<Signing>, Problem> {
         .and_then(|credentials| Signer::new(&aws.region, &aws.service, credentials))
         .map_err(|unusable| {
             let (path, expected) = (format!("{}.aws", provider.path), "credentials to sign with");
-            Problem::new(path, unusable.to_string(), expected.to_owned())
+            Box::new(Problem::new(
+                path,
+                unusable.to_string(),
+                expected.to_owned(),
+            ))
         })?;
     Ok(Some(Signing {
         signer,
