@@ -27,9 +27,9 @@ const FOREIGN: &[&str] = &[
 ];
 
 impl Writer<'_, '_> {
-    pub(super) fn turns<'c>(
+    pub(super) fn turns(
         &mut self,
-        conversation: &'c Conversation<'_>,
+        conversation: &Conversation<'_>,
         list: &mut Arr<'_>,
     ) -> Result<(), Rejected> {
         let mut called = Called::new();
