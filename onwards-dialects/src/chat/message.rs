@@ -74,6 +74,12 @@ fn read_message<'a>(
             if let Some(refusal) = fields.str("refusal")? {
                 message.parts.push(Part::new(PartKind::Refusal(refusal)));
             }
+            // The signature of the text stands behind it as a thought without a text.
+            if let Some(state) = fields.take("extra_content").as_ref().and_then(signature) {
+                let state = Some(state);
+                let thinking = Thinking { text: None, state };
+                message.parts.push(Part::new(PartKind::Thinking(thinking)));
+            }
             read_calls(&mut fields, &mut message.parts, &mut request.native_only)?;
             read_function_call(&mut fields, index, legacy, &mut message.parts)?;
         }

@@ -1,12 +1,13 @@
 //! Messages of requests to providers.
 
-use super::answer::{write_arguments, write_block, write_data, write_signature};
+use super::answer::{is_block, write_arguments, write_block, write_data, write_signature};
 use super::send::Sender;
+use crate::Family;
 use crate::conversation::media;
 use crate::failure::Rejected;
 use crate::fidelity::Change;
 use crate::options::ImageUrls;
-use crate::request::{Message, Part, PartKind, Role, Source, Thinking, ToolCall, ToolResult};
+use crate::request::{Message, Part, PartKind, Role, Source, ToolCall, ToolResult};
 use crate::text::{Str, compact};
 use crate::write::{Arr, Obj};
 
@@ -160,7 +161,7 @@ fn write_part(
                 write_file(sender, place, source, name.as_ref(), o)
             })?;
         }
-        PartKind::Other { json, .. } if sender.vendor => {
+        PartKind::Other { kind, json } if sender.vendor || in_our_words(kind) => {
             let inside = json.trim().strip_prefix('{');
             let inside = inside.and_then(|rest| rest.strip_suffix('}'));
             o.more(inside.unwrap_or_default().trim());
@@ -175,6 +176,11 @@ fn write_part(
     }
     sender.write_cache(part.cache.as_deref(), o);
     Ok(())
+}
+
+/// True for parts that readers of other protocols put in the words of Chat Completions.
+fn in_our_words(kind: &Str<'_>) -> bool {
+    kind.is("input_audio") || kind.is("video_url")
 }
 
 /// An address, or the bytes as one.
@@ -368,7 +374,6 @@ fn write_thoughts(sender: &mut Sender<'_>, message: &Message<'_>, o: &mut Obj<'_
             _ => None,
         })
     };
-    let signed = |thinking: &&Thinking<'_>| thinking.state.is_some();
     if !sender.vendor {
         for thinking in thoughts() {
             sender.report.dropped(match thinking.state {
@@ -385,11 +390,19 @@ fn write_thoughts(sender: &mut Sender<'_>, message: &Message<'_>, o: &mut Obj<'_
         texts().for_each(|text| text.escape_into(out));
         out.push('"');
     }
-    if thoughts().any(|thinking| signed(&thinking)) {
+    if thoughts().any(is_block) {
         o.array("thinking_blocks", |list| {
-            for thinking in thoughts().filter(signed) {
+            for thinking in thoughts().filter(|thinking| is_block(thinking)) {
                 list.object(|o| write_block(thinking, o));
             }
         });
+    }
+    // The signature of Gemini's text: see the reader.
+    let text_state = thoughts()
+        .filter(|thinking| thinking.text.is_none())
+        .filter_map(|thinking| thinking.state.as_ref())
+        .find(|state| state.family == Family::Google);
+    if let Some(state) = text_state {
+        write_signature(state, o);
     }
 }

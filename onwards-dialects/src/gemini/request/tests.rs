@@ -231,6 +231,42 @@ fn signatures_that_are_remembered() {
 }
 
 #[test]
+fn a_chat_client_gives_the_signature_of_text_back() {
+    let body = r#"{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"t","extra_content":{"google":{"thought_signature":"S"}}},{"role":"user","content":"go on"}]}"#;
+    check(
+        body,
+        expect![[r#"
+            {"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"text":"t","thoughtSignature":"S"}]},{"role":"user","parts":[{"text":"go on"}]}]}
+        "#]],
+    );
+    // And a server of its own dialect gets it as it came.
+    let request = Protocol::Chat.read_request(body.as_bytes()).unwrap();
+    let options = options();
+    let settings = Settings {
+        model: "m",
+        ..settings(&options)
+    };
+    let again = crate::Kind::OpenAi
+        .write_request(&request, &settings)
+        .unwrap();
+    assert_eq!(told(&again), format!("{body}\n"));
+}
+
+#[test]
+fn sound_of_a_client_of_this_dialect_reaches_chat() {
+    let body = r#"{"contents":[{"parts":[{"text":"what?"},{"inlineData":{"mimeType":"audio/mp3","data":"aGk="}}]}]}"#;
+    let request = Protocol::Gemini.read_request(body.as_bytes()).unwrap();
+    let options = options();
+    let written = crate::Kind::OpenAi
+        .write_request(&request, &settings(&options))
+        .unwrap();
+    expect![[r#"
+        {"model":"the-model","messages":[{"role":"user","content":[{"type":"text","text":"what?"},{"type":"input_audio","input_audio":{"data":"aGk=","format":"mp3"}}]}]}
+    "#]]
+    .assert_eq(&told(&written));
+}
+
+#[test]
 fn parameters() {
     let options = options();
     for (members, expected) in [
