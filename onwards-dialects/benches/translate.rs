@@ -34,7 +34,7 @@ const SHAPES: &[Shape] = &[
         stream(Kind::OpenAi, CHAT, Protocol::Responses)
     }),
     shape("chat_to_gemini", || {
-        stream(Kind::OpenAi, CHAT, Protocol::Gemini)
+        stream(Kind::OpenAi, CHAT, Protocol::GenerateContent)
     }),
     shape("anthropic_to_chat", || {
         stream(Kind::Anthropic, ANTHROPIC, Protocol::Chat)
@@ -203,5 +203,7 @@ fn options() -> Options {
         reject_losses: false,
         bedrock_api: BedrockApi::Converse,
         betas: Vec::new(),
+        api_version: String::new(),
+        api_v1: true,
     }
 }

@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Protocol::Chat,
         Protocol::Responses,
         Protocol::Messages,
-        Protocol::Gemini,
+        Protocol::GenerateContent,
     ] {
         protocol.write_answer(&answer, &context, &mut out);
         out.push('\n');

@@ -89,7 +89,7 @@ impl Encoder {
             Protocol::Chat => Writes::Chat(chat::Encoder::new(context)),
             Protocol::Messages => Writes::Messages(messages::Encoder::new(context)),
             Protocol::Responses => Writes::Responses(responses::Encoder::new(context)),
-            Protocol::Gemini => Writes::Gemini(gemini::Encoder::new(context)),
+            Protocol::GenerateContent => Writes::Gemini(gemini::Encoder::new(context)),
         })
     }
 

@@ -14,7 +14,7 @@ impl Protocol {
     pub fn read_count(self, body: &[u8]) -> Result<Request<'_>, Rejected> {
         match self {
             Self::Messages => messages::read_count_request(body),
-            Self::Gemini => gemini::read_count_request(body),
+            Self::GenerateContent => gemini::read_count_request(body),
             Self::Chat | Self::Responses => Err(uncounted()),
         }
     }
@@ -22,7 +22,7 @@ impl Protocol {
     /// Appends a number of tokens, the whole body of an answer.
     pub fn write_count(self, tokens: u64, out: &mut String) {
         match self {
-            Self::Gemini => gemini::write_count_answer(tokens, out),
+            Self::GenerateContent => gemini::write_count_answer(tokens, out),
             Self::Messages | Self::Chat | Self::Responses => {
                 messages::write_count_answer(tokens, out);
             }
@@ -33,7 +33,7 @@ impl Protocol {
     pub fn write_models(self, names: &[&str], created: u64, out: &mut String) {
         match self {
             Self::Messages => messages::write_models(names, created, out),
-            Self::Gemini => gemini::write_models(names, out),
+            Self::GenerateContent => gemini::write_models(names, out),
             Self::Chat | Self::Responses => object(out, |o| {
                 o.text("object", "list");
                 o.array("data", |list| {

@@ -17,7 +17,7 @@ impl Protocol {
         match self {
             Self::Chat => chat::read_request(body),
             Self::Responses => responses::read_request(body),
-            Self::Gemini => gemini::read_request(body),
+            Self::GenerateContent => gemini::read_request(body),
             Self::Messages => messages::read_request(body),
         }
     }
@@ -28,7 +28,7 @@ impl Protocol {
             Self::Chat => chat::write_answer(answer, context, out),
             Self::Messages => messages::write_answer(answer, context, out),
             Self::Responses => responses::write_answer(answer, context, out),
-            Self::Gemini => gemini::write_answer(answer, context, out),
+            Self::GenerateContent => gemini::write_answer(answer, context, out),
         }
     }
 
@@ -39,14 +39,14 @@ impl Protocol {
             Self::Chat => chat::write_failure(failure, request_id, out),
             Self::Responses => responses::write_failure(failure, request_id, out),
             Self::Messages => messages::write_failure(failure, request_id, out),
-            Self::Gemini => gemini::write_failure(failure, request_id, out),
+            Self::GenerateContent => gemini::write_failure(failure, request_id, out),
         }
     }
 
     /// Appends an error to a stream that was passed on as it came: the frames that tell it, and are the end.
     pub fn write_stream_failure(self, failure: &Failure, request_id: &str, out: &mut String) {
         out.push_str(match self {
-            Self::Chat | Self::Gemini => "data: ",
+            Self::Chat | Self::GenerateContent => "data: ",
             Self::Responses | Self::Messages => "event: error\ndata: ",
         });
         if self == Self::Responses {
@@ -66,7 +66,7 @@ impl Protocol {
         }
         out.push_str(match self {
             Self::Chat => "\n\ndata: [DONE]\n\n",
-            Self::Gemini | Self::Responses | Self::Messages => "\n\n",
+            Self::GenerateContent | Self::Responses | Self::Messages => "\n\n",
         });
     }
 
@@ -85,16 +85,19 @@ impl Kind {
             Protocol::Chat => matches!(self, Self::OpenAi | Self::Azure),
             Protocol::Responses => self == Self::OpenAi,
             Protocol::Messages => self == Self::Anthropic,
-            Protocol::Gemini => self == Self::Gemini,
+            Protocol::GenerateContent => self == Self::Gemini,
         }
     }
 
-    /// The path and query that an answer is asked for at. For azure, of its `v1` interface: see [`azure_path`] for the other.
+    /// The path and query that an answer is asked for at.
     #[must_use]
     pub fn path(self, settings: &Settings<'_>, stream: bool) -> String {
         match self {
             Self::OpenAi => chat::PATH.to_owned(),
-            Self::Azure => chat::azure_path(settings.model, "", true),
+            Self::Azure => {
+                let options = settings.options;
+                chat::azure_path(settings.model, &options.api_version, options.api_v1)
+            }
             Self::Anthropic => messages::path(settings, stream),
             Self::Gemini => gemini::path(settings, stream),
             Self::Bedrock => bedrock::path(settings, stream),

@@ -37,6 +37,7 @@ mod stream;
 #[cfg(test)]
 mod testing;
 pub mod text;
+pub mod wire;
 mod write;
 
 pub use answer::{Answer, Event};
@@ -62,7 +63,7 @@ pub enum Protocol {
     /// Anthropic Messages.
     Messages,
     /// Gemini generateContent.
-    Gemini,
+    GenerateContent,
 }
 
 /// What a provider speaks.

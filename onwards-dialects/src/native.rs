@@ -42,7 +42,7 @@ fn rename(
 fn member(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Chat | Protocol::Responses | Protocol::Messages => "model",
-        Protocol::Gemini => "modelVersion",
+        Protocol::GenerateContent => "modelVersion",
     }
 }
 
@@ -107,7 +107,7 @@ impl NativeEvents {
                 Some(error) => Step::Failed(chat::frame_failure(error)),
                 None => Step::Open,
             },
-            Protocol::Gemini => match &frame.error {
+            Protocol::GenerateContent => match &frame.error {
                 Some(_) => Step::Failed(
                     gemini::embedded_error(payload).unwrap_or_else(|| Failure::unsaid(500)),
                 ),
@@ -145,7 +145,7 @@ impl NativeEvents {
                 ("type", Protocol::Messages | Protocol::Responses) => {
                     frame.kind = Some(scanner.skip()?);
                 }
-                ("model", Protocol::Chat) | ("modelVersion", Protocol::Gemini) => {
+                ("model", Protocol::Chat) | ("modelVersion", Protocol::GenerateContent) => {
                     edit.put(&scanner.skip()?, out);
                 }
                 ("response", Protocol::Responses) | ("message", Protocol::Messages) => {
@@ -153,8 +153,10 @@ impl NativeEvents {
                 }
                 ("delta", Protocol::Messages) => self.delta(&mut scanner)?,
                 ("choices", Protocol::Chat) => self.choices(&mut scanner, "finish_reason")?,
-                ("candidates", Protocol::Gemini) => self.choices(&mut scanner, "finishReason")?,
-                ("promptFeedback", Protocol::Gemini) => self.feedback(&mut scanner)?,
+                ("candidates", Protocol::GenerateContent) => {
+                    self.choices(&mut scanner, "finishReason")?
+                }
+                ("promptFeedback", Protocol::GenerateContent) => self.feedback(&mut scanner)?,
                 _ => {}
             }
         }

@@ -39,6 +39,10 @@ pub struct Options {
     pub bedrock_api: BedrockApi,
     /// `anthropic-beta` values (sent in the body by Bedrock's InvokeModel).
     pub betas: Vec<String>,
+    /// The version of Azure's API that addresses by deployment name.
+    pub api_version: String,
+    /// Azure is addressed without deployments.
+    pub api_v1: bool,
 }
 
 /// Spelling of the limit of an answer.

@@ -2,6 +2,7 @@
 
 use http::{HeaderValue, Method, Response, header};
 use onwards_dialects::Protocol;
+use onwards_dialects::wire::MESSAGES_VERSION;
 
 use crate::admit::Admission;
 use crate::attempt::Committed;
@@ -44,7 +45,7 @@ pub(crate) fn answer(
         Err(refusal) => {
             facts.refused(&refusal);
             let response = match protocol {
-                Some(protocol @ (Protocol::Messages | Protocol::Gemini)) => {
+                Some(protocol @ (Protocol::Messages | Protocol::GenerateContent)) => {
                     let id = facts.request_id().to_str().unwrap_or_default();
                     refusal.response_in(protocol, id)
                 }
@@ -75,7 +76,7 @@ pub(crate) fn models(snapshot: &Snapshot, head: &http::request::Parts) -> Result
     }
     let protocol = lists(head);
     let forms = match protocol {
-        Protocol::Messages | Protocol::Gemini => Forms::Any,
+        Protocol::Messages | Protocol::GenerateContent => Forms::Any,
         _ => Forms::Bearer,
     };
     let token = token(forms, &head.headers, &head.uri)?;
@@ -87,11 +88,11 @@ pub(crate) fn models(snapshot: &Snapshot, head: &http::request::Parts) -> Result
         .map(|alias| alias.name.as_str());
     let mut list = String::new();
     match protocol {
-        Protocol::Messages | Protocol::Gemini => {
+        Protocol::Messages | Protocol::GenerateContent => {
             let names: Vec<&str> = names.collect();
             protocol.write_models(&names, snapshot.created, &mut list);
         }
-        _ => openai_list(names, snapshot.created, &mut list),
+        _ => chat_list(names, snapshot.created, &mut list),
     }
     let mut response = Response::new(Body::full(list));
     response.headers_mut().insert(
@@ -104,15 +105,15 @@ pub(crate) fn models(snapshot: &Snapshot, head: &http::request::Parts) -> Result
 /// Whose list of models a request asks for: Gemini's has a path of its own, Anthropic's clients name their version.
 fn lists(head: &http::request::Parts) -> Protocol {
     if head.uri.path().starts_with("/v1beta/") {
-        Protocol::Gemini
-    } else if head.headers.contains_key("anthropic-version") {
+        Protocol::GenerateContent
+    } else if head.headers.contains_key(MESSAGES_VERSION) {
         Protocol::Messages
     } else {
         Protocol::Chat
     }
 }
 
-fn openai_list<'n>(names: impl Iterator<Item = &'n str>, created: u64, list: &mut String) {
+fn chat_list<'n>(names: impl Iterator<Item = &'n str>, created: u64, list: &mut String) {
     list.push_str(r#"{"object":"list","data":["#);
     for (index, name) in names.enumerate() {
         if index > 0 {

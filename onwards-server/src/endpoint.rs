@@ -16,7 +16,7 @@ pub(crate) enum Endpoint {
     Messages,
     /// How many tokens a Messages request has.
     CountTokens,
-    Gemini(Generation),
+    GenerateContent(Generation),
     Models,
     /// What a provider would be sent, for operators.
     DryRun,
@@ -44,8 +44,8 @@ impl Endpoint {
             "/v1/messages/count_tokens" => return Self::CountTokens,
             _ => {}
         }
-        if let Some((_, generation)) = gemini(path) {
-            return Self::Gemini(generation);
+        if let Some((_, generation)) = generation(path) {
+            return Self::GenerateContent(generation);
         }
         if path.ends_with("/chat/completions") {
             Self::ChatCompletions
@@ -70,7 +70,7 @@ impl Endpoint {
 }
 
 /// The model and the method of a path of Gemini's API: `/v1beta/models/{model}:generateContent` and its like.
-fn gemini(path: &str) -> Option<(&str, Generation)> {
+fn generation(path: &str) -> Option<(&str, Generation)> {
     let rest = path
         .strip_prefix("/v1beta/models/")
         .or_else(|| path.strip_prefix("/v1/models/"))?;
@@ -86,7 +86,7 @@ fn gemini(path: &str) -> Option<(&str, Generation)> {
 
 /// The model that a path of Gemini's API names, percent-decoded.
 pub(crate) fn model_in(path: &str) -> Option<Cow<'_, str>> {
-    let (model, _) = gemini(path)?;
+    let (model, _) = generation(path)?;
     Some(match percent::decode(model) {
         Cow::Borrowed(_) => Cow::Borrowed(model),
         Cow::Owned(bytes) => String::from_utf8_lossy(&bytes).into_owned().into(),
@@ -100,14 +100,17 @@ impl Endpoint {
             Self::ChatCompletions => Some(Protocol::Chat),
             Self::Responses => Some(Protocol::Responses),
             Self::Messages | Self::CountTokens => Some(Protocol::Messages),
-            Self::Gemini(_) => Some(Protocol::Gemini),
+            Self::GenerateContent(_) => Some(Protocol::GenerateContent),
             _ => None,
         }
     }
 
     /// True where the answer is a number of tokens.
     pub(crate) fn counts(self) -> bool {
-        matches!(self, Self::CountTokens | Self::Gemini(Generation::Count))
+        matches!(
+            self,
+            Self::CountTokens | Self::GenerateContent(Generation::Count)
+        )
     }
 
     /// The contract of the endpoint, where it has one.
@@ -118,9 +121,11 @@ impl Endpoint {
             Self::Embeddings => Some(onwards_strict::Endpoint::Embeddings),
             Self::Responses => Some(onwards_strict::Endpoint::Responses),
             Self::Models => Some(onwards_strict::Endpoint::Models),
-            Self::Messages | Self::CountTokens | Self::Gemini(_) | Self::DryRun | Self::Other => {
-                None
-            }
+            Self::Messages
+            | Self::CountTokens
+            | Self::GenerateContent(_)
+            | Self::DryRun
+            | Self::Other => None,
         }
     }
 
@@ -181,15 +186,15 @@ mod tests {
             ("/v1/messages/batches", Endpoint::Other),
             (
                 "/v1beta/models/a:generateContent",
-                Endpoint::Gemini(Generation::Whole),
+                Endpoint::GenerateContent(Generation::Whole),
             ),
             (
                 "/v1/models/a/b:c:streamGenerateContent",
-                Endpoint::Gemini(Generation::Stream),
+                Endpoint::GenerateContent(Generation::Stream),
             ),
             (
                 "/v1beta/models/a:countTokens",
-                Endpoint::Gemini(Generation::Count),
+                Endpoint::GenerateContent(Generation::Count),
             ),
             ("/v1beta/models/:generateContent", Endpoint::Other),
             ("/v1beta/models/a:embedContent", Endpoint::Other),

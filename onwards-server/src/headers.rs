@@ -2,6 +2,7 @@
 
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue};
+use onwards_dialects::wire::OPERATORS_HEADERS;
 
 use crate::transport::Field;
 
@@ -119,21 +120,13 @@ pub(crate) fn native<'a>(
 ) -> Vec<Field<'a>> {
     let mut headers = upstream(client, outbound, changes);
     let set = |name: &HeaderName| outbound.headers.iter().any(|(set, _)| set == name);
-    headers.retain(|(name, _)| set(name) || !is_the_operators(name.as_str()));
+    headers.retain(|(name, _)| set(name) || !OPERATORS_HEADERS.contains(&name.as_str()));
     for (name, value) in own {
         if headers.iter().all(|(known, _)| *known != name) {
             headers.push((name, value));
         }
     }
     headers
-}
-
-/// True for headers of providers' APIs whose values clients do not choose.
-fn is_the_operators(name: &str) -> bool {
-    matches!(
-        name,
-        "anthropic-beta" | "openai-organization" | "openai-project"
-    )
 }
 
 fn credentials<'a>(outbound: &'a Outbound, headers: &mut Vec<Field<'a>>) {

@@ -114,7 +114,7 @@ pub(crate) enum Forms {
 /// The forms at an endpoint: those of its protocol, and all of them where a provider's dialect is known.
 pub(crate) fn forms(endpoint: Endpoint, translates: bool) -> Forms {
     match endpoint.protocol() {
-        Some(Protocol::Messages | Protocol::Gemini) => Forms::Any,
+        Some(Protocol::Messages | Protocol::GenerateContent) => Forms::Any,
         Some(_) if translates => Forms::Any,
         _ => Forms::Bearer,
     }

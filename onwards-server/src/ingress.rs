@@ -84,7 +84,12 @@ pub(crate) fn endpoint(snapshot: &Snapshot, head: &Parts) -> Result<Endpoint, Re
     if snapshot.strict {
         return contracted(path, &head.method, snapshot.translates);
     }
-    if snapshot.translates && matches!(endpoint, Endpoint::CountTokens | Endpoint::Gemini(_)) {
+    if snapshot.translates
+        && matches!(
+            endpoint,
+            Endpoint::CountTokens | Endpoint::GenerateContent(_)
+        )
+    {
         return posted(endpoint, &head.method);
     }
     if head.method == Method::TRACE && endpoint != Endpoint::Models {
@@ -107,7 +112,9 @@ fn contracted(path: &str, method: &Method, translates: bool) -> Result<Endpoint,
         "/v1/responses" => Endpoint::Responses,
         _ if translates => match Endpoint::of(path) {
             Endpoint::Models => return Ok(Endpoint::Models),
-            known @ (Endpoint::Messages | Endpoint::CountTokens | Endpoint::Gemini(_)) => known,
+            known @ (Endpoint::Messages | Endpoint::CountTokens | Endpoint::GenerateContent(_)) => {
+                known
+            }
             _ => return Err(Refusal::NotFound),
         },
         _ => return Err(Refusal::NotFound),

@@ -169,7 +169,7 @@ fn spoken<'a>(
 
 /// True when the client asks for a stream: it says so in the body, or Gemini's path does.
 fn streams(arrival: &Arrival, document: Option<&Object<'_>>, vetted: &Vetted) -> bool {
-    if let Endpoint::Gemini(generation) = arrival.endpoint {
+    if let Endpoint::GenerateContent(generation) = arrival.endpoint {
         return generation == Generation::Stream;
     }
     let last = |document: &Object<'_>| {
@@ -278,7 +278,7 @@ impl Plan<'_> {
             _ => &[],
         };
         let mut edits: Vec<Edit<'_>> = Vec::new();
-        let in_path = matches!(self.arrival.endpoint, Endpoint::Gemini(_));
+        let in_path = matches!(self.arrival.endpoint, Endpoint::GenerateContent(_));
         if let Some(value) = provider
             .model
             .as_ref()

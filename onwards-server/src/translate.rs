@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use http::HeaderMap;
 use onwards_dialects::options::{Kept, Picture};
 use onwards_dialects::request::Request;
+use onwards_dialects::wire::MESSAGES_BETA;
 use onwards_dialects::{Protocol, Rejected, Report, Settings, Written, to_fetch};
 use onwards_images::Fetcher;
 use tokio::sync::OnceCell;
@@ -71,12 +72,12 @@ impl<'a> Spoken<'a> {
             } else {
                 self.protocol.read_request(self.body)?
             };
-            if let Endpoint::Gemini(generation) = self.endpoint {
+            if let Endpoint::GenerateContent(generation) = self.endpoint {
                 request.stream = generation == Generation::Stream;
             }
             let (_, refused) = self.beta_values();
             if refused {
-                request.report.dropped("anthropic-beta");
+                request.report.dropped(MESSAGES_BETA);
             }
             Ok(request)
         });
@@ -88,7 +89,7 @@ impl<'a> Spoken<'a> {
         if self.protocol != Protocol::Messages {
             return (Vec::new(), false);
         }
-        let values = self.headers.get_all("anthropic-beta");
+        let values = self.headers.get_all(MESSAGES_BETA);
         let named = values
             .iter()
             .filter_map(|value| value.to_str().ok())

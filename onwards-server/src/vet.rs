@@ -191,7 +191,7 @@ fn rewritable(
     let providers = &identity.pool.providers;
     let renames = identity.bare || providers.iter().any(|provider| provider.model.is_some());
     if arrival.body.is_empty()
-        || matches!(arrival.endpoint, Endpoint::Gemini(_)) // its path names the model
+        || matches!(arrival.endpoint, Endpoint::GenerateContent(_)) // its path names the model
         || !(renames || providers.iter().any(|provider| provider.strips_scheduling))
     {
         return Ok(());

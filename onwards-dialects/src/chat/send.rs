@@ -217,7 +217,7 @@ impl Sender<'_> {
             Reasoning::Effort(word) => o.str("reasoning_effort", word),
             Reasoning::Budget(tokens) => {
                 let family = match self.request.protocol {
-                    Some(Protocol::Gemini) => Family::Google,
+                    Some(Protocol::GenerateContent) => Family::Google,
                     _ => Family::Anthropic,
                 };
                 let word = thoughts::effort(*tokens, family);

@@ -45,5 +45,7 @@ fn options() -> Options {
         reject_losses: false,
         bedrock_api: BedrockApi::Converse,
         betas: Vec::new(),
+        api_version: String::new(),
+        api_v1: true,
     }
 }

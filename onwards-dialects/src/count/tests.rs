@@ -7,7 +7,7 @@ const PROTOCOLS: [Protocol; 4] = [
     Protocol::Chat,
     Protocol::Responses,
     Protocol::Messages,
-    Protocol::Gemini,
+    Protocol::GenerateContent,
 ];
 
 #[test]

@@ -17,7 +17,10 @@ fn who_speaks_whose_language() {
         (Protocol::Chat, [true, true, false, false, false]),
         (Protocol::Responses, [true, false, false, false, false]),
         (Protocol::Messages, [false, false, true, false, false]),
-        (Protocol::Gemini, [false, false, false, true, false]),
+        (
+            Protocol::GenerateContent,
+            [false, false, false, true, false],
+        ),
     ] {
         assert_eq!(
             kinds.map(|kind| kind.speaks(protocol)),
@@ -53,7 +56,7 @@ fn an_error_in_a_stream_is_told_in_frames_of_the_protocol() {
         Protocol::Chat,
         Protocol::Responses,
         Protocol::Messages,
-        Protocol::Gemini,
+        Protocol::GenerateContent,
     ] {
         protocol.write_stream_failure(&failure, "r-1", &mut out);
     }

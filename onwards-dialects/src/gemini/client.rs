@@ -56,7 +56,7 @@ fn whole(body: &[u8]) -> Result<Value<'_>, Rejected> {
 fn request<'a>(value: &Value<'a>, at: At<'_>) -> Result<Request<'a>, Rejected> {
     let mut fields = Fields::of(value, at)?;
     let mut request = Request {
-        protocol: Some(Protocol::Gemini),
+        protocol: Some(Protocol::GenerateContent),
         ..Request::default()
     };
     fields.take("model");

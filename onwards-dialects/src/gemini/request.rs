@@ -111,7 +111,12 @@ pub(crate) fn count_path(settings: &Settings<'_>) -> String {
 }
 
 fn at(model: &str, method: &str) -> String {
-    let mut path = String::from("/v1beta/");
+    format!("/v1beta/{}:{method}", resource_path(model))
+}
+
+/// A model as a resource, percent-encoded.
+pub(crate) fn resource_path(model: &str) -> String {
+    let mut path = String::new();
     for byte in resource(model).bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
@@ -120,8 +125,6 @@ fn at(model: &str, method: &str) -> String {
             _ => path.push_str(&format!("%{byte:02X}")),
         }
     }
-    path.push(':');
-    path.push_str(method);
     path
 }
 
@@ -174,7 +177,7 @@ impl Writer<'_, '_> {
 
     /// True where the client speaks this dialect too, so that its members mean something here.
     fn own(&self) -> bool {
-        self.request.protocol == Some(Protocol::Gemini)
+        self.request.protocol == Some(Protocol::GenerateContent)
     }
 
     /// Notes what was not taken.

@@ -125,7 +125,7 @@ fn a_gemini_stream_is_renamed_and_watched() {
         r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#,
     ];
     assert_eq!(
-        told(Protocol::Gemini, &payloads),
+        told(Protocol::GenerateContent, &payloads),
         [
             r#"{"candidates":[{"content":{"role":"model"},"index":0}],"modelVersion":"fast"} open false false"#,
             "= open true false",
@@ -135,7 +135,7 @@ fn a_gemini_stream_is_renamed_and_watched() {
     );
     assert_eq!(
         told(
-            Protocol::Gemini,
+            Protocol::GenerateContent,
             &[r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#]
         ),
         ["= open true true"]
@@ -151,7 +151,7 @@ fn captured_streams_lose_nothing_but_the_name() {
             include_str!("../../tests/data/chat/parallel.sse"),
         ),
         (
-            Protocol::Gemini,
+            Protocol::GenerateContent,
             "gemini-test-1",
             include_str!("../../tests/data/gemini/parallel.sse"),
         ),
@@ -181,7 +181,7 @@ fn a_whole_answer_is_renamed_where_it_has_a_name() {
         (Protocol::Responses, r#"{"model":null}"#, None),
         (Protocol::Responses, r#"{"model":"fa\"st"}"#, None),
         (
-            Protocol::Gemini,
+            Protocol::GenerateContent,
             r#"{"modelVersion":"m","model":"m"}"#,
             Some(r#"{"modelVersion":"fa\"st","model":"m"}"#),
         ),
@@ -197,7 +197,7 @@ fn a_whole_answer_is_renamed_where_it_has_a_name() {
 proptest! {
     #[test]
     fn nothing_panics(text in "[\\[\\]{}:,\"a-f0-9 ]{0,60}") {
-        for protocol in [Protocol::Chat, Protocol::Responses, Protocol::Messages, Protocol::Gemini] {
+        for protocol in [Protocol::Chat, Protocol::Responses, Protocol::Messages, Protocol::GenerateContent] {
             let mut out = String::new();
             let step = NativeEvents::new(protocol, "fast").payload(&text, &mut out);
             if step.is_err() {

@@ -26,7 +26,7 @@ pub(crate) const PROTOCOLS: [(&str, Protocol); 4] = [
     ("chat", Protocol::Chat),
     ("responses", Protocol::Responses),
     ("messages", Protocol::Messages),
-    ("gemini", Protocol::Gemini),
+    ("gemini", Protocol::GenerateContent),
 ];
 
 pub(crate) fn kind(name: &str) -> Kind {
@@ -100,6 +100,8 @@ pub(crate) fn options(kind: Kind) -> Options {
         reject_losses: false,
         bedrock_api: BedrockApi::Converse,
         betas: Vec::new(),
+        api_version: String::new(),
+        api_v1: true,
     }
 }
 

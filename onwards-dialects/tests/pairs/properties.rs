@@ -12,7 +12,7 @@ use proptest::prelude::*;
 const BOTH: [(Kind, Protocol); 3] = [
     (Kind::OpenAi, Protocol::Chat),
     (Kind::Anthropic, Protocol::Messages),
-    (Kind::Gemini, Protocol::Gemini),
+    (Kind::Gemini, Protocol::GenerateContent),
 ];
 
 /// A text that nobody trims or leaves out.

@@ -4,14 +4,14 @@ mod native;
 mod rewriter;
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use onwards_aws::EventStream;
 use onwards_dialects::answer::Usage as Counts;
 use onwards_dialects::options::Reading;
-use onwards_dialects::{Context, Failure, Kind, Memory, Protocol, Report};
+use onwards_dialects::{Context, Failure, Memory, Protocol, Report};
 use onwards_strict::errors;
 use onwards_usage::Usage;
 
@@ -21,7 +21,7 @@ use super::{Look, Opened, allowed, compressed_stream, is_event_stream, json, pee
 use crate::body::Body;
 use crate::encoding::Encoding;
 use crate::headers;
-use crate::house::Settings;
+use crate::house::{Settings, unix_now};
 use crate::policy::{Dialect, Keeper, Provider, asked};
 use crate::transport::Answer;
 use crate::{percent, translate};
@@ -130,7 +130,7 @@ impl Translated {
             Some(Framing::events(settings.sse_buffer_limit))
         } else if kind.starts_with(b"application/vnd.amazon.eventstream") {
             Some(Framing::Messages(EventStream::new(EventStream::MOST)))
-        } else if self.dialect.kind == Kind::Gemini && kind.starts_with(b"application/json") {
+        } else if self.dialect.kind.streams_arrays() && kind.starts_with(b"application/json") {
             Some(Framing::elements(settings.sse_buffer_limit.max(1 << 20)))
         } else {
             None
@@ -234,14 +234,11 @@ impl Translated {
         Opened::Ready(response)
     }
 
-    /// Bedrock names its answers in a header.
+    /// Some answers are named in a header.
     fn name(&mut self, headers: &HeaderMap) {
-        let id = headers
-            .get("x-amzn-requestid")
-            .and_then(|id| id.to_str().ok());
-        if let Some(id) =
-            id.filter(|id| self.dialect.kind == Kind::Bedrock && percent::segment(id) == *id)
-        {
+        let header = self.dialect.kind.id_header();
+        let id = header.and_then(|header| headers.get(header)?.to_str().ok());
+        if let Some(id) = id.filter(|id| percent::segment(id) == *id) {
             id.clone_into(&mut self.context.unique);
         }
     }
@@ -250,7 +247,7 @@ impl Translated {
     async fn failure(&self, answer: Answer, settings: &Settings) -> Failure {
         let (head, body) = answer.into_parts();
         let body = Body::upstream(body, None);
-        let patience = std::time::Duration::from_secs(5);
+        let patience = Duration::from_secs(5);
         let text = unary::read(body, MOST, Some(patience))
             .await
             .unwrap_or_default();
@@ -269,7 +266,7 @@ impl Translated {
         };
         let status = head.status.as_u16();
         let mut failure = self.dialect.kind.read_failure(status, &named, &text);
-        if let Some(wait) = asked(&head.headers, SystemTime::now()) {
+        if let Some(wait) = asked(&head.headers, UNIX_EPOCH + Duration::from_secs(unix_now())) {
             let up = u64::from(wait.subsec_nanos() > 0);
             failure.retry_after = Some(wait.as_secs().saturating_add(up));
         }

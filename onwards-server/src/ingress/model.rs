@@ -25,7 +25,7 @@ pub(crate) fn model<'a>(
         }
         return Ok(String::from_utf8_lossy(named.as_bytes()));
     }
-    if let Endpoint::Gemini(_) = arrival.endpoint {
+    if let Endpoint::GenerateContent(_) = arrival.endpoint {
         return model_in(arrival.uri.path()).ok_or(Refusal::ModelMissing);
     }
     document

@@ -8,7 +8,8 @@ use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, header};
 use onwards_aws::{BodyHash, Request};
-use onwards_dialects::options::Expose;
+use onwards_dialects::options::{Expose, Picture};
+use onwards_dialects::wire::MESSAGES_BETA;
 use onwards_dialects::{Context, Kind, Protocol, Rejected, Settings};
 use onwards_json::Edit;
 
@@ -81,7 +82,7 @@ impl Plan<'_> {
             if self.strict
                 && matches!(
                     endpoint.protocol(),
-                    Some(Protocol::Messages | Protocol::Gemini)
+                    Some(Protocol::Messages | Protocol::GenerateContent)
                 )
             {
                 return Err(unserved().into());
@@ -90,9 +91,7 @@ impl Plan<'_> {
         };
         match &self.spoken {
             // What only Chat Completions' relatives have goes to those who speak it, as it is.
-            None if matches!(dialect.kind, Kind::OpenAi | Kind::Azure) => {
-                Ok(self.beside(provider, dialect)?)
-            }
+            None if dialect.kind.serves_beside() => Ok(self.beside(provider, dialect)?),
             None => Err(unserved().into()),
             Some(spoken) if self.stays(provider, dialect, spoken.protocol) => {
                 self.native(provider, dialect, spoken)
@@ -128,10 +127,11 @@ impl Plan<'_> {
     /// An endpoint that is not translated, at a provider that has it under OpenAI's name.
     fn beside(&self, provider: &Provider, dialect: &Dialect) -> Result<Prepared, Refusal> {
         let mut prepared = self.as_it_is(provider)?;
-        if dialect.kind == Kind::Azure && provider.paths.is_none() {
-            let path = self.arrival.uri.path();
-            let operation = path.strip_prefix("/v1").unwrap_or(path);
-            let path = dialect.azure_path(operation, self.model(provider));
+        let asked = self.arrival.uri.path();
+        let moved = dialect
+            .kind
+            .beside_path(asked, &self.settings(provider, dialect));
+        if let Some(path) = moved.filter(|_| provider.paths.is_none()) {
             prepared.target = target(&provider.base_path, &path, None)?;
         }
         Ok(prepared)
@@ -147,7 +147,7 @@ impl Plan<'_> {
         let protocol = spoken.protocol;
         let (betas, refused) = spoken.beta_values();
         if refused && dialect.options.reject_losses {
-            return Err(Rejected::unsupported("anthropic-beta").into());
+            return Err(Rejected::unsupported(MESSAGES_BETA).into());
         }
         let mut own = dialect.headers.clone();
         add_betas(&mut own, &betas);
@@ -195,30 +195,26 @@ impl Plan<'_> {
         if let Some(path) = self.set_path(provider) {
             return target(&provider.base_path, &path, query.as_deref());
         }
-        let path = match (dialect.kind, protocol) {
-            (Kind::Azure, _) => {
-                let path = dialect.azure_path("/chat/completions", self.model(provider));
-                return target(&provider.base_path, &path, None);
-            }
-            (_, Protocol::Gemini) => {
-                let path = self.arrival.uri.path();
-                let version = if path.starts_with("/v1/") {
-                    "/v1"
-                } else {
-                    "/v1beta"
-                };
-                let method = path.rsplit_once(':').map_or("", |(_, method)| method);
-                format!("{version}/{}:{method}", resource(self.model(provider)))
-            }
-            (_, Protocol::Messages) if self.arrival.endpoint == Endpoint::CountTokens => {
-                "/v1/messages/count_tokens".to_owned()
-            }
-            (_, Protocol::Messages) => "/v1/messages".to_owned(),
-            (_, Protocol::Responses) => "/v1/responses".to_owned(),
-            (_, Protocol::Chat) => "/v1/chat/completions".to_owned(),
-        };
-        let joined = join(&provider.base_path, &path);
-        target("", &joined, query.as_deref())
+        let settings = self.settings(provider, dialect);
+        let asked = self.arrival.uri.path();
+        let native = dialect.kind.native_path(protocol, asked, &settings);
+        let query = query.filter(|_| native.takes_query);
+        target(
+            "",
+            &join(&provider.base_path, &native.path),
+            query.as_deref(),
+        )
+    }
+
+    /// What a writer of paths is told of a provider.
+    fn settings<'b>(&'b self, provider: &'b Provider, dialect: &'b Dialect) -> Settings<'b> {
+        static NO_PICTURES: BTreeMap<String, Picture> = BTreeMap::new();
+        Settings {
+            model: self.model(provider),
+            options: &dialect.options,
+            pictures: &NO_PICTURES,
+            recall: &|_| None,
+        }
     }
 
     /// The client's query without what may be its key.
@@ -273,14 +269,14 @@ impl Plan<'_> {
         let target = match set {
             Some(path) => target(&provider.base_path, &path, None)?,
             None => {
-                let path = self.own_path(dialect, model, stream);
+                let path = self.own_path(provider, dialect, stream);
                 target("", &join(&provider.base_path, &path), None)?
             }
         };
         let mut own = vec![json_content(), accepts(dialect.kind, stream)];
         own.extend(dialect.headers.iter().cloned());
         let (betas, _) = spoken.beta_values();
-        if dialect.kind == Kind::Anthropic {
+        if dialect.kind.takes_betas() {
             add_betas(&mut own, &betas);
         }
         let translated = Translated {
@@ -345,30 +341,19 @@ impl Plan<'_> {
                 Protocol::Responses => onwards_dialects::echo(&self.arrival.body),
                 _ => String::new(),
             },
-            array: self.arrival.endpoint == Endpoint::Gemini(Generation::Stream)
+            array: self.arrival.endpoint == Endpoint::GenerateContent(Generation::Stream)
                 && !self
                     .arrival
                     .uri
                     .query()
                     .is_some_and(|query| query.split('&').any(|p| p == "alt=sse")),
-            signed: match dialect.kind {
-                Kind::Bedrock => model.contains("anthropic."),
-                kind => kind == Kind::Anthropic,
-            },
-            sequential: !matches!(dialect.kind, Kind::OpenAi | Kind::Azure),
+            signed: dialect.kind.signs(model),
+            sequential: dialect.kind.is_sequential(),
         }
     }
 
-    fn own_path(&self, dialect: &Dialect, model: &str, stream: bool) -> String {
-        if dialect.kind == Kind::Azure {
-            return dialect.azure_path("/chat/completions", model);
-        }
-        let settings = Settings {
-            model,
-            options: &dialect.options,
-            pictures: &BTreeMap::new(),
-            recall: &|_| None,
-        };
+    fn own_path(&self, provider: &Provider, dialect: &Dialect, stream: bool) -> String {
+        let settings = self.settings(provider, dialect);
         if self.arrival.endpoint.counts() {
             return dialect.kind.count_path(&settings);
         }
@@ -462,20 +447,18 @@ fn unserved() -> Rejected {
 
 /// What the answer to a translated request should be.
 fn accepts(kind: Kind, stream: bool) -> (HeaderName, HeaderValue) {
-    let kind = match (kind, stream) {
-        (_, false) => "application/json",
-        (Kind::Bedrock, true) => "application/vnd.amazon.eventstream",
-        (_, true) => "text/event-stream",
-    };
-    (header::ACCEPT, HeaderValue::from_static(kind))
+    (
+        header::ACCEPT,
+        HeaderValue::from_static(kind.accept(stream)),
+    )
 }
 
-/// Adds a client's values of `anthropic-beta` to the operator's.
+/// Adds a client's values of the header for what is not in the protocol yet to the operator's.
 fn add_betas(headers: &mut Vec<(HeaderName, HeaderValue)>, betas: &[&str]) {
     if betas.is_empty() {
         return;
     }
-    let name = HeaderName::from_static("anthropic-beta");
+    let name = HeaderName::from_static(MESSAGES_BETA);
     let own = headers.iter().find(|(known, _)| *known == name);
     let mut all: Vec<&str> = own
         .and_then(|(_, value)| value.to_str().ok())
@@ -487,15 +470,6 @@ fn add_betas(headers: &mut Vec<(HeaderName, HeaderValue)>, betas: &[&str]) {
     };
     headers.retain(|(known, _)| *known != name);
     headers.push((name, value));
-}
-
-/// A model as a resource of Gemini's API: `models/NAME`, or the whole resource where the name is one.
-fn resource(model: &str) -> String {
-    if model.contains('/') {
-        let segments: Vec<String> = model.split('/').map(percent::segment).collect();
-        return segments.join("/");
-    }
-    format!("models/{}", percent::segment(model))
 }
 
 /// A request target of a base path, a path that may have a query of its own, and another query.

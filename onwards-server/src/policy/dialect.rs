@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, header};
 use onwards_aws::{Credentials, Signer};
-use onwards_config::{self as config, Endpoint, Problem, ProviderKind, SameDialect};
+use onwards_config::{self as config, Endpoint, Problem, SameDialect};
 use onwards_dialects::options as spoken;
 use onwards_dialects::{Kind, Options, Protocol};
 use onwards_images::Fetcher;
@@ -14,7 +14,6 @@ use onwards_json::Value;
 use rustls::ClientConfig;
 
 use super::snapshot::Paths;
-use crate::percent;
 
 /// How a provider is spoken to.
 #[derive(Debug)]
@@ -23,7 +22,6 @@ pub(crate) struct Dialect {
     pub(crate) options: Options,
     /// A client of the provider's own protocol has its bytes passed on.
     native: bool,
-    azure: Azure,
     /// Headers that translated requests have unless the operator has set them otherwise.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     /// Changes of every body, made last: where, and JSON text.
@@ -31,13 +29,6 @@ pub(crate) struct Dialect {
     pub(crate) signing: Option<Signing>,
     /// What errors must not show, longest first.
     words: Vec<(String, Shown)>,
-}
-
-/// How Azure's addresses are made.
-#[derive(Debug)]
-struct Azure {
-    version: String,
-    v1: bool,
 }
 
 /// What stands in an error in the place of a word.
@@ -85,24 +76,18 @@ impl Dialect {
         provider: &config::Provider,
         same: SameDialect,
     ) -> Result<Option<Arc<Self>>, Box<Problem>> {
-        let Some(kind) = provider.kind.filter(|_| !provider.passthrough) else {
+        let word = provider.kind.filter(|_| !provider.passthrough);
+        let Some(kind) = word.and_then(|kind| Kind::named(kind.word())) else {
             return Ok(None);
         };
         let dialect = &provider.dialect;
-        let anthropic = kind == ProviderKind::Anthropic;
-        let mut headers = Vec::new();
-        if anthropic {
-            headers.push((
-                HeaderName::from_static("anthropic-version"),
-                HeaderValue::from_static("2023-06-01"),
-            ));
-        }
-        if anthropic && !dialect.betas.is_empty() {
+        let options = options(provider, kind, dialect);
+        let headers = kind.headers(&options);
+        let headers = headers.into_iter().filter_map(|(name, value)| {
             // The configuration allows only characters that a header may have.
-            if let Ok(value) = HeaderValue::try_from(dialect.betas.join(",")) {
-                headers.push((HeaderName::from_static("anthropic-beta"), value));
-            }
-        }
+            let value = HeaderValue::try_from(value).ok()?;
+            Some((HeaderName::from_static(name), value))
+        });
         let mut extra = Vec::new();
         if let Some(value) = provider
             .extra_body
@@ -112,14 +97,10 @@ impl Dialect {
             leaves(&value, &mut Vec::new(), &mut extra);
         }
         Ok(Some(Arc::new(Self {
-            kind: spoken_kind(kind),
-            options: options(provider, dialect),
+            headers: headers.collect(),
+            kind,
+            options,
             native: same == SameDialect::Native,
-            azure: Azure {
-                version: dialect.api_version.clone(),
-                v1: dialect.api_style == config::ApiStyle::V1,
-            },
-            headers,
             extra,
             signing: signing(provider)?,
             words: words(provider),
@@ -129,15 +110,6 @@ impl Dialect {
     /// True when a client of this protocol has its bytes passed on as they are.
     pub(crate) fn is_native(&self, protocol: Protocol) -> bool {
         self.native && self.kind.speaks(protocol)
-    }
-
-    /// Where Chat Completions and its relatives are at Azure: below this, with the query behind it.
-    pub(crate) fn azure_path(&self, operation: &str, model: &str) -> String {
-        if self.azure.v1 {
-            return format!("/openai/v1{operation}");
-        }
-        let (model, version) = (percent::segment(model), &self.azure.version);
-        format!("/openai/deployments/{model}{operation}?api-version={version}")
     }
 
     /// A provider's words without what they must not show (spec providers 8.1).
@@ -189,26 +161,28 @@ pub(super) fn fetcher(
     Some(Arc::new(Fetcher::new(settings, tls?)))
 }
 
-fn spoken_kind(kind: ProviderKind) -> Kind {
-    match kind {
-        ProviderKind::OpenAi => Kind::OpenAi,
-        ProviderKind::AzureOpenAi => Kind::Azure,
-        ProviderKind::Anthropic => Kind::Anthropic,
-        ProviderKind::Gemini => Kind::Gemini,
-        ProviderKind::Bedrock => Kind::Bedrock,
+/// False for a protocol that the operator has switched off.
+pub(super) fn served(ingress: &config::Ingress, protocol: Protocol) -> bool {
+    match protocol {
+        Protocol::Messages => ingress.anthropic,
+        Protocol::GenerateContent => ingress.gemini,
+        Protocol::Responses => ingress.responses,
+        Protocol::Chat => true,
     }
 }
 
 /// The words of the configuration in those of the translation.
-fn options(provider: &config::Provider, dialect: &config::Dialect) -> Options {
-    let openai = matches!(&provider.endpoint, Endpoint::Http(http)
-        if http.host == "openai.com" || http.host.ends_with(".openai.com"));
+fn options(provider: &config::Provider, kind: Kind, dialect: &config::Dialect) -> Options {
+    let host = match &provider.endpoint {
+        Endpoint::Http(http) => http.host.as_str(),
+        Endpoint::Echo => "",
+    };
     let budgets = dialect.reasoning_budgets.iter();
     Options {
         default_max_tokens: dialect.default_max_tokens.map(u64::from),
         max_tokens_field: match dialect.max_tokens_field {
             config::MaxTokensField::Auto => spoken::MaxTokensField::Auto {
-                new: openai || provider.kind == Some(ProviderKind::AzureOpenAi),
+                new: kind.wants_newer_limit(host),
             },
             config::MaxTokensField::MaxTokens => spoken::MaxTokensField::Old,
             config::MaxTokensField::MaxCompletionTokens => spoken::MaxTokensField::New,
@@ -253,6 +227,8 @@ fn options(provider: &config::Provider, dialect: &config::Dialect) -> Options {
             config::BedrockApi::InvokeAnthropic => spoken::BedrockApi::InvokeAnthropic,
         },
         betas: dialect.betas.clone(),
+        api_version: dialect.api_version.clone(),
+        api_v1: dialect.api_style == config::ApiStyle::V1,
     }
 }
 

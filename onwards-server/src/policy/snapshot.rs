@@ -15,7 +15,7 @@ use prometheus::IntGauge;
 
 use super::affinity::Affinity;
 use super::caller::{Caller, Keyring, Token};
-use super::dialect::Dialect;
+use super::dialect::{Dialect, served};
 use super::pause::Pause;
 use super::share::Share;
 use super::thoughts::Bounds;
@@ -266,13 +266,8 @@ impl Snapshot {
 
     /// False for an endpoint of a protocol that the operator has switched off.
     pub(crate) fn serves(&self, endpoint: Endpoint) -> bool {
-        let ingress = &self.translation.ingress;
-        match endpoint.protocol() {
-            Some(Protocol::Messages) => ingress.anthropic,
-            Some(Protocol::Gemini) => ingress.gemini,
-            Some(Protocol::Responses) => ingress.responses,
-            Some(Protocol::Chat) | None => true,
-        }
+        let protocol = endpoint.protocol();
+        protocol.is_none_or(|protocol| served(&self.translation.ingress, protocol))
     }
 
     /// The configuration that knows no alias.

@@ -13,6 +13,8 @@ fn options() -> Options {
     Options {
         bedrock_api: BedrockApi::InvokeAnthropic,
         betas: vec!["beta-1".to_owned()],
+        api_version: String::new(),
+        api_v1: true,
         ..crate::testing::options()
     }
 }

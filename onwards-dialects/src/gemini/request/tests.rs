@@ -141,7 +141,9 @@ fn failed_results_of_another_protocol() {
             r#"{{"contents":[{{"parts":[{{"text":"x"}}]}},{{"role":"model","parts":[{{"functionCall":{{"name":"f"}},"thoughtSignature":"S"}}]}},
             {{"parts":[{{"functionResponse":{{"name":"f","response":{content}}}}}]}}]}}"#
         );
-        let mut request = Protocol::Gemini.read_request(body.as_bytes()).unwrap();
+        let mut request = Protocol::GenerateContent
+            .read_request(body.as_bytes())
+            .unwrap();
         for part in request
             .messages
             .iter_mut()
@@ -557,7 +559,9 @@ fn requests_to_count() {
 #[test]
 fn what_a_client_of_this_dialect_says_comes_back() {
     let body = r#"{"contents":[{"role":"user","parts":[{"text":"x"},{"fileData":{"mimeType":"video/mp4","fileUri":"gs://b/x"},"videoMetadata":{"fps":2}},{"inlineData":{"mimeType":"application/pdf","data":"aGk=","displayName":"n"}}]},{"role":"model","parts":[{"functionCall":{"id":"own","name":"f","args":{"a":1.10}},"thoughtSignature":"S"},{"text":"t","thoughtSignature":"S2"}]},{"role":"user","parts":[{"functionResponse":{"id":"own","name":"f","response":{"output":{"b":2}}}}]}],"systemInstruction":{"parts":[{"text":"s"}]},"tools":[{"functionDeclarations":[{"name":"f","description":"d","parameters":{"type":"object","properties":{"a":{"type":"number","nullable":true}}}}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}},"generationConfig":{"temperature":0.10,"maxOutputTokens":9,"stopSequences":["q"],"thinkingConfig":{"thinkingBudget":-1,"includeThoughts":true},"responseMimeType":"application/json","responseSchema":{"type":"string"},"speechConfig":{"a":1}},"safetySettings":[{"category":"X"}],"labels":{"k":"v"}}"#;
-    let request = Protocol::Gemini.read_request(body.as_bytes()).unwrap();
+    let request = Protocol::GenerateContent
+        .read_request(body.as_bytes())
+        .unwrap();
     let options = options();
     let written = write_request(&request, &settings(&options)).unwrap();
     assert_eq!(told(&written), format!("{body}\n"));
@@ -588,11 +592,11 @@ proptest! {
     fn what_is_written_is_read_again(turns in proptest::collection::vec(any_turn(), 1..4), limit in proptest::option::of(1..99_u64)) {
         let limit = limit.map(|limit| format!(r#","generationConfig":{{"maxOutputTokens":{limit}}}"#)).unwrap_or_default();
         let body = format!(r#"{{"contents":[{}]{limit}}}"#, turns.join(","));
-        let request = Protocol::Gemini.read_request(body.as_bytes()).unwrap();
+        let request = Protocol::GenerateContent.read_request(body.as_bytes()).unwrap();
         let options = options();
         let written = write_request(&request, &settings(&options)).unwrap();
         prop_assert!(written.report.is_empty());
-        let again = Protocol::Gemini.read_request(written.body.as_bytes()).unwrap();
+        let again = Protocol::GenerateContent.read_request(written.body.as_bytes()).unwrap();
         // Turns of one side have become one.
         let once = write_request(&again, &settings(&options)).unwrap();
         prop_assert_eq!(&once.body, &written.body);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, header};
+use onwards_dialects::wire::{MESSAGES_BETA, TELLING_HEADERS};
 use onwards_dialects::{Failure, NativeEvents, Protocol, Step};
 use onwards_sse::{Event, Frame};
 
@@ -61,7 +62,7 @@ impl Native {
         self.hide(&mut head.headers);
         headers::downstream(&mut head.headers, &provider.response_headers);
         if self.betas_refused {
-            let betas = HeaderValue::from_static("anthropic-beta");
+            let betas = HeaderValue::from_static(MESSAGES_BETA);
             head.headers.insert(DROPPED, betas);
         }
         if streamed {
@@ -128,7 +129,7 @@ impl Native {
     fn hide(&self, headers: &mut HeaderMap) {
         let tells = |name: &HeaderName, value: &HeaderValue| {
             let text = String::from_utf8_lossy(value.as_bytes());
-            TELLING.contains(&name.as_str()) || self.dialect.scrubbed(&text, "") != text
+            TELLING_HEADERS.contains(&name.as_str()) || self.dialect.scrubbed(&text, "") != text
         };
         let telling = headers.iter().filter(|(name, value)| tells(name, value));
         let telling: Vec<HeaderName> = telling.map(|(name, _)| name.clone()).collect();
@@ -137,17 +138,6 @@ impl Native {
         }
     }
 }
-
-/// Headers of providers that are the operator's business.
-const TELLING: [&str; 7] = [
-    "anthropic-organization-id",
-    "apim-request-id",
-    "openai-organization",
-    "openai-project",
-    "request-id",
-    "x-ms-client-request-id",
-    "x-request-id",
-];
 
 /// How long the body of an error is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);

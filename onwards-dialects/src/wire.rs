@@ -1,0 +1,247 @@
+//! What a kind of provider wants around a body: paths, headers, framing (the sections "URL", "Auth" and "Headers" of spec
+//! providers 3.1 to 3.5).
+
+use crate::options::{Options, Settings};
+use crate::{Kind, Protocol, azure_path};
+
+/// Headers of providers' answers that are the operator's business, not the client's.
+pub const TELLING_HEADERS: &[&str] = &[
+    "anthropic-organization-id",
+    "apim-request-id",
+    "openai-organization",
+    "openai-project",
+    "request-id",
+    "x-ms-client-request-id",
+    "x-request-id",
+];
+
+/// Headers of requests whose values the operator chooses, not the client.
+pub const OPERATORS_HEADERS: &[&str] = &["anthropic-beta", "openai-organization", "openai-project"];
+
+/// The header that a client of Messages names the version of its protocol in.
+pub const MESSAGES_VERSION: &str = "anthropic-version";
+
+/// The header of Messages that asks for what is not in the protocol yet.
+pub const MESSAGES_BETA: &str = "anthropic-beta";
+
+/// A path for a request in the provider's own protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NativePath {
+    /// The path, perhaps with a query.
+    pub path: String,
+    /// The client's query goes with it.
+    pub takes_query: bool,
+}
+
+impl Kind {
+    /// The kind by its word in configurations.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Some(match word {
+            "openai" => Self::OpenAi,
+            "azure_openai" => Self::Azure,
+            "anthropic" => Self::Anthropic,
+            "gemini" => Self::Gemini,
+            "bedrock" => Self::Bedrock,
+            _ => return None,
+        })
+    }
+
+    /// Whether the limit of an answer goes under its newer name where a client of another protocol gave it.
+    #[must_use]
+    pub fn wants_newer_limit(self, host: &str) -> bool {
+        self == Self::Azure || host == "openai.com" || host.ends_with(".openai.com")
+    }
+
+    /// Whether it has embeddings, pictures, speech and moderation under OpenAI's paths.
+    #[must_use]
+    pub fn serves_beside(self) -> bool {
+        matches!(self, Self::OpenAi | Self::Azure)
+    }
+
+    /// Where one of those is, if not where the client asks: `asked` is the client's path.
+    #[must_use]
+    pub fn beside_path(self, asked: &str, settings: &Settings<'_>) -> Option<String> {
+        let operation = asked.strip_prefix("/v1").unwrap_or(asked);
+        (self == Self::Azure).then(|| azure(operation, settings))
+    }
+
+    /// Where a request is sent that is in the provider's own protocol. `asked` is the client's path.
+    #[must_use]
+    pub fn native_path(
+        self,
+        protocol: Protocol,
+        asked: &str,
+        settings: &Settings<'_>,
+    ) -> NativePath {
+        let path = match (self, protocol) {
+            (Self::Azure, _) => azure("/chat/completions", settings),
+            (_, Protocol::GenerateContent) => {
+                let version = if asked.starts_with("/v1/") {
+                    "/v1"
+                } else {
+                    "/v1beta"
+                };
+                let method = asked.rsplit_once(':').map_or("", |(_, method)| method);
+                let model = crate::gemini::resource_path(settings.model);
+                format!("{version}/{model}:{method}")
+            }
+            (_, Protocol::Messages) if asked.ends_with("/count_tokens") => {
+                "/v1/messages/count_tokens".to_owned()
+            }
+            (_, Protocol::Messages) => "/v1/messages".to_owned(),
+            (_, Protocol::Responses) => "/v1/responses".to_owned(),
+            (_, Protocol::Chat) => "/v1/chat/completions".to_owned(),
+        };
+        NativePath {
+            path,
+            takes_query: self != Self::Azure,
+        }
+    }
+
+    /// Headers that every request has, unless the operator has set them otherwise.
+    #[must_use]
+    pub fn headers(self, options: &Options) -> Vec<(&'static str, String)> {
+        if self != Self::Anthropic {
+            return Vec::new();
+        }
+        let mut headers = vec![(MESSAGES_VERSION, "2023-06-01".to_owned())];
+        if !options.betas.is_empty() {
+            headers.push((MESSAGES_BETA, options.betas.join(",")));
+        }
+        headers
+    }
+
+    /// Whether values of [`MESSAGES_BETA`] may go to it.
+    #[must_use]
+    pub fn takes_betas(self) -> bool {
+        self == Self::Anthropic
+    }
+
+    /// The type of answer to ask for.
+    #[must_use]
+    pub fn accept(self, stream: bool) -> &'static str {
+        match (self, stream) {
+            (_, false) => "application/json",
+            (Self::Bedrock, true) => "application/vnd.amazon.eventstream",
+            (_, true) => "text/event-stream",
+        }
+    }
+
+    /// Whether it tells the end of a call before the next one begins.
+    #[must_use]
+    pub fn is_sequential(self) -> bool {
+        !matches!(self, Self::OpenAi | Self::Azure)
+    }
+
+    /// Whether this model of it signs all its thoughts.
+    #[must_use]
+    pub fn signs(self, model: &str) -> bool {
+        match self {
+            Self::Anthropic => true,
+            Self::Bedrock => model.contains("anthropic."),
+            Self::OpenAi | Self::Azure | Self::Gemini => false,
+        }
+    }
+
+    /// The header of an answer that names it, where its body does not.
+    #[must_use]
+    pub fn id_header(self) -> Option<&'static str> {
+        (self == Self::Bedrock).then_some("x-amzn-requestid")
+    }
+
+    /// Whether a stream may come as one JSON array.
+    #[must_use]
+    pub fn streams_arrays(self) -> bool {
+        self == Self::Gemini
+    }
+}
+
+/// A path of Azure's, by deployment or of its `v1` interface.
+fn azure(operation: &str, settings: &Settings<'_>) -> String {
+    let options = settings.options;
+    let chat = azure_path(settings.model, &options.api_version, options.api_v1);
+    chat.replacen("/chat/completions", operation, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Kind, NativePath, Protocol, Settings};
+    use crate::testing::options;
+
+    #[test]
+    fn paths_of_every_kind() {
+        let mut options = options();
+        options.api_version = "2024-10-21".to_owned();
+        let pictures = BTreeMap::new();
+        let settings = Settings {
+            model: "a b",
+            options: &options,
+            pictures: &pictures,
+            recall: &|_| None,
+        };
+        let native = |kind: Kind, protocol, asked| kind.native_path(protocol, asked, &settings);
+        let path = |path: &str, takes_query| NativePath {
+            path: path.to_owned(),
+            takes_query,
+        };
+        for (kind, protocol, asked, expected) in [
+            (
+                Kind::OpenAi,
+                Protocol::Chat,
+                "/x/chat/completions",
+                path("/v1/chat/completions", true),
+            ),
+            (
+                Kind::OpenAi,
+                Protocol::Responses,
+                "/v1/responses",
+                path("/v1/responses", true),
+            ),
+            (
+                Kind::Azure,
+                Protocol::Chat,
+                "/v1/chat/completions",
+                path(
+                    "/openai/deployments/a%20b/chat/completions?api-version=2024-10-21",
+                    false,
+                ),
+            ),
+            (
+                Kind::Anthropic,
+                Protocol::Messages,
+                "/v1/messages",
+                path("/v1/messages", true),
+            ),
+            (
+                Kind::Anthropic,
+                Protocol::Messages,
+                "/v1/messages/count_tokens",
+                path("/v1/messages/count_tokens", true),
+            ),
+            (
+                Kind::Gemini,
+                Protocol::GenerateContent,
+                "/v1beta/models/m:streamGenerateContent",
+                path("/v1beta/models/a%20b:streamGenerateContent", true),
+            ),
+            (
+                Kind::Gemini,
+                Protocol::GenerateContent,
+                "/v1/models/m:countTokens",
+                path("/v1/models/a%20b:countTokens", true),
+            ),
+        ] {
+            assert_eq!(native(kind, protocol, asked), expected, "{kind:?}");
+        }
+        assert_eq!(
+            Kind::Azure
+                .beside_path("/v1/embeddings", &settings)
+                .as_deref(),
+            Some("/openai/deployments/a%20b/embeddings?api-version=2024-10-21")
+        );
+        assert_eq!(Kind::OpenAi.beside_path("/v1/embeddings", &settings), None);
+    }
+}
