@@ -175,6 +175,7 @@ mod tests {
     fn paths_of_every_kind() {
         let mut options = options();
         options.api_version = "2024-10-21".to_owned();
+        options.api_v1 = false;
         let pictures = BTreeMap::new();
         let settings = Settings {
             model: "a b",

@@ -57,10 +57,10 @@ fn tokens_are_counted_by_those_that_count() {
         Messages Gemini true /v1beta/models/the-model:countTokens {"generateContentRequest":{"model":"models/the-model","contents":[{"role":"user","parts":[{"text":"hi"}]}]}}
         Messages Bedrock true /model/the-model/count-tokens {"input":{"converse":{"messages":[{"role":"user","content":[{"text":"hi"}]}]}}}
         {"input_tokens":7}
-        Gemini OpenAi false  endpoint_not_supported
-        Gemini Anthropic true /v1/messages/count_tokens {"model":"the-model","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}
-        Gemini Gemini true /v1beta/models/the-model:countTokens {"generateContentRequest":{"model":"models/the-model","contents":[{"role":"user","parts":[{"text":"hi"}]}],"messages":[{"role":"user","content":"hi"}]}}
-        Gemini Bedrock true /model/the-model/count-tokens {"input":{"converse":{"messages":[{"role":"user","content":[{"text":"hi"}]}]}}}
+        GenerateContent OpenAi false  endpoint_not_supported
+        GenerateContent Anthropic true /v1/messages/count_tokens {"model":"the-model","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}
+        GenerateContent Gemini true /v1beta/models/the-model:countTokens {"generateContentRequest":{"model":"models/the-model","contents":[{"role":"user","parts":[{"text":"hi"}]}],"messages":[{"role":"user","content":"hi"}]}}
+        GenerateContent Bedrock true /model/the-model/count-tokens {"input":{"converse":{"messages":[{"role":"user","content":[{"text":"hi"}]}]}}}
         {"totalTokens":7}
     "#]].assert_eq(&out);
     for (kind, body, expected) in [
