@@ -190,6 +190,7 @@ fn every_metric_of_the_table_can_be_touched() {
         traffic: Traffic::Dispatched,
     });
     metrics.unsupported_param("n", "a", Traffic::Realtime, "ignored");
+    metrics.dropped_param("p", "seed");
     metrics.batch_refused("a");
     metrics
         .attempts("a", "default", "0")

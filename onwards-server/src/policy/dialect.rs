@@ -304,3 +304,6 @@ pub(crate) fn json_content() -> (HeaderName, HeaderValue) {
         HeaderValue::from_static("application/json"),
     )
 }
+
+#[cfg(test)]
+mod tests;

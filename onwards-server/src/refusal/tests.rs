@@ -95,6 +95,10 @@ fn every_refusal_has_its_row() {
         429 rate_limit_error concurrency_limit_exceeded - retry-after: 1
         429 rate_limit_error inflight_limit_exceeded - retry-after: 1
         503 internal_error service_unavailable - 
+        400 invalid_request_error unsupported_parameter n 
+        502 api_error provider_unreachable - 
+        504 api_error provider_timeout - 
+        502 api_error provider_malformed_response - 
         502 internal_error internal_error - 
         504 internal_error gateway_timeout - 
         500 internal_error internal_error - 

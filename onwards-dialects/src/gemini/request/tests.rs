@@ -257,7 +257,9 @@ fn a_chat_client_gives_the_signature_of_text_back() {
 #[test]
 fn sound_of_a_client_of_this_dialect_reaches_chat() {
     let body = r#"{"contents":[{"parts":[{"text":"what?"},{"inlineData":{"mimeType":"audio/mp3","data":"aGk="}}]}]}"#;
-    let request = Protocol::GenerateContent.read_request(body.as_bytes()).unwrap();
+    let request = Protocol::GenerateContent
+        .read_request(body.as_bytes())
+        .unwrap();
     let options = options();
     let written = crate::Kind::OpenAi
         .write_request(&request, &settings(&options))

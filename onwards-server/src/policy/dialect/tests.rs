@@ -1,0 +1,76 @@
+use std::time::Duration;
+
+use super::*;
+
+fn compiled(provider: &str) -> Arc<Dialect> {
+    let text = format!(r#"{{"targets": {{"m": {{"providers": [{provider}]}}}}}}"#);
+    let gateway = onwards_config::read(text.as_bytes(), &()).unwrap().gateway;
+    let provider = &gateway.targets.get("m").unwrap().default.providers[0];
+    Dialect::compile(provider, SameDialect::Native)
+        .unwrap()
+        .unwrap()
+}
+
+#[test]
+fn errors_show_neither_secrets_nor_addresses_nor_the_models_name() {
+    let dialect = compiled(
+        r#"{"kind": "openai", "url": "https://up.example:8443", "onwards_key": "sk-very-secret", "onwards_model": "big-model"}"#,
+    );
+    for (said, shown) in [
+        (
+            "big-model at https://up.example:8443/v1: key sk-very-secret",
+            "m at https://the provider/v1: key [REDACTED]",
+        ),
+        ("nothing of it", "nothing of it"),
+    ] {
+        assert_eq!(dialect.scrubbed(said, "m"), shown);
+    }
+}
+
+#[test]
+fn an_extra_body_is_merged_member_by_member() {
+    let dialect = compiled(
+        r#"{"kind": "openai", "url": "http://up.example", "extra_body": {"a": {"b": 1, "c": []}, "d": {}, "e": "x"}}"#,
+    );
+    let extra: Vec<_> = dialect
+        .extra
+        .iter()
+        .map(|(path, value)| (path.join("."), value.as_str()))
+        .collect();
+    assert_eq!(
+        extra,
+        [
+            ("a.b".to_owned(), "1"),
+            ("a.c".to_owned(), "[]"),
+            ("d".to_owned(), "{}"),
+            ("e".to_owned(), r#""x""#)
+        ]
+    );
+}
+
+#[test]
+fn a_clock_that_is_off_is_followed_once() {
+    let dialect = compiled(
+        r#"{"kind": "bedrock", "aws": {"region": "us-east-1", "access_key_id": "AKIDEXAMPLE", "secret_access_key": "k"}}"#,
+    );
+    let signing = dialect.signing.as_ref().unwrap();
+    let ours = Duration::from_secs(1000);
+    assert_eq!(signing.time(ours), ours);
+    assert!(signing.set_clock(400, ours));
+    assert_eq!(signing.time(ours), Duration::from_secs(400));
+    assert!(!signing.set_clock(400, ours), "it changes nothing any more");
+    assert!(signing.set_clock(1900, ours));
+    assert_eq!(signing.time(ours), Duration::from_secs(1900));
+}
+
+#[test]
+fn a_provider_that_passes_on_has_no_dialect() {
+    let text = br#"{"targets": {"m": {"providers": [{"kind": "openai", "url": "http://up.example", "passthrough": true}]}}}"#;
+    let gateway = onwards_config::read(text, &()).unwrap().gateway;
+    let provider = &gateway.targets.get("m").unwrap().default.providers[0];
+    assert!(
+        Dialect::compile(provider, SameDialect::Native)
+            .unwrap()
+            .is_none()
+    );
+}
