@@ -163,6 +163,7 @@ fn spoken<'a>(
             betas: &around.ingress.allowed_betas,
             fetcher: around.fetcher.as_ref(),
             thoughts: keeper,
+            strict: snapshot.strict,
         },
     )
 }

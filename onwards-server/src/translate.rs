@@ -26,6 +26,7 @@ pub(crate) struct Spoken<'a> {
     betas: &'a [String],
     fetcher: Option<&'a Arc<Fetcher>>,
     thoughts: Option<Keeper>,
+    strict: bool,
     /// Read when the first provider needs it translated.
     read: OnceLock<Result<Request<'a>, Rejected>>,
     /// Fetched when the first provider needs them.
@@ -38,6 +39,8 @@ pub(crate) struct Around<'a> {
     pub(crate) betas: &'a [String],
     pub(crate) fetcher: Option<&'a Arc<Fetcher>>,
     pub(crate) thoughts: Option<Keeper>,
+    /// Nothing that no contract knows goes to a provider.
+    pub(crate) strict: bool,
 }
 
 impl<'a> Spoken<'a> {
@@ -51,6 +54,7 @@ impl<'a> Spoken<'a> {
             betas: around.betas,
             fetcher: around.fetcher,
             thoughts: around.thoughts,
+            strict: around.strict,
             read: OnceLock::new(),
             pictures: OnceCell::new(),
         })
@@ -74,6 +78,9 @@ impl<'a> Spoken<'a> {
             };
             if let Endpoint::GenerateContent(generation) = self.endpoint {
                 request.stream = generation == Generation::Stream;
+            }
+            if self.strict {
+                request.protocol = None; // members beyond the protocol go to nobody then
             }
             let (_, refused) = self.beta_values();
             if refused {
