@@ -57,6 +57,10 @@ pub struct NativeEvents {
     over: bool,
     /// Choices or candidates, and whether each has ended.
     choices: Vec<(u64, bool)>,
+    /// What the client was told last of an answer of Responses that has not ended.
+    begun: Option<String>,
+    /// The number of the next event of Responses.
+    next: u64,
 }
 
 /// What a payload says beside its text.
@@ -64,6 +68,7 @@ pub struct NativeEvents {
 struct Frame<'a> {
     kind: Option<Value<'a>>,
     error: Option<Value<'a>>,
+    number: Option<Value<'a>>,
 }
 
 impl NativeEvents {
@@ -76,6 +81,8 @@ impl NativeEvents {
             content: false,
             over: false,
             choices: Vec::new(),
+            begun: None,
+            next: 0,
         }
     }
 
@@ -113,7 +120,10 @@ impl NativeEvents {
                 ),
                 None => Step::Open,
             },
-            Protocol::Responses => self.response(&frame, payload),
+            Protocol::Responses => {
+                let told = out.get(start..).filter(|told| !told.is_empty());
+                self.response(&frame, payload, told.unwrap_or(payload))
+            }
             Protocol::Messages => self.message(&frame, payload),
         })
     }
@@ -151,6 +161,7 @@ impl NativeEvents {
                 ("response", Protocol::Responses) | ("message", Protocol::Messages) => {
                     self.inner(&mut scanner, &mut frame, edit, out)?;
                 }
+                ("sequence_number", Protocol::Responses) => frame.number = Some(scanner.skip()?),
                 ("delta", Protocol::Messages) => self.delta(&mut scanner)?,
                 ("choices", Protocol::Chat) => self.choices(&mut scanner, "finish_reason")?,
                 ("candidates", Protocol::GenerateContent) => {
@@ -254,7 +265,11 @@ impl NativeEvents {
         Ok(())
     }
 
-    fn response(&mut self, frame: &Frame<'_>, payload: &str) -> Step {
+    fn response(&mut self, frame: &Frame<'_>, payload: &str, told: &str) -> Step {
+        let number = frame
+            .number
+            .and_then(|number| number.text().parse::<u64>().ok());
+        self.next = number.unwrap_or(self.next).saturating_add(1);
         let kind = frame.kind.and_then(|kind| kind.as_text());
         let is = |word: &str| kind.is_some_and(|kind| kind.is(word));
         if is("error") || is("response.failed") {
@@ -278,8 +293,25 @@ impl NativeEvents {
             "response.in_progress",
             "response.queued",
         ];
-        self.content |= kind.is_some() && !before.iter().any(|word| is(word));
+        let before = before.iter().any(|word| is(word));
+        if before {
+            self.begun = Some(told.to_owned());
+        }
+        self.content |= kind.is_some() && !before;
         Step::Open
+    }
+
+    /// Tells the client that the stream cannot go on: the event, or events, that its protocol has for that.
+    pub fn fail(&self, failure: &Failure, request_id: &str, out: &mut String) {
+        let begun = self.begun.as_deref();
+        match begun.and_then(|begun| failed(begun, self.next, failure)) {
+            Some(event) => {
+                out.push_str("event: response.failed\ndata: ");
+                out.push_str(&event);
+                out.push_str("\n\n");
+            }
+            None => self.protocol.write_stream_failure(failure, request_id, out),
+        }
     }
 
     fn message(&mut self, frame: &Frame<'_>, payload: &str) -> Step {
@@ -298,6 +330,38 @@ impl NativeEvents {
         self.content |= kind.is_some() && !is("message_start") && !is("ping");
         Step::Open
     }
+}
+
+/// The last event of an answer of Responses that fails: the answer as an event before has it, with the failure.
+fn failed(begun: &str, number: u64, failure: &Failure) -> Option<String> {
+    let words = ["type", "sequence_number", "response", "status", "error"].map(ToOwned::to_owned);
+    let [kind, sequence, response, status, error] = words;
+    let (kind, sequence) = ([kind], [sequence]);
+    let (status, error) = ([response.clone(), status], [response, error]);
+    let number = number.to_string();
+    let code = failure.code.as_deref().unwrap_or("server_error");
+    let told = format!(
+        r#"{{"code":{},"message":{}}}"#,
+        onwards_json::quote(code),
+        onwards_json::quote(&failure.message)
+    );
+    let set = |path, value| onwards_json::Edit::Set { path, value };
+    let edits = [
+        set(&kind[..], "\"response.failed\""),
+        set(&sequence[..], number.as_str()),
+        set(&status[..], "\"failed\""),
+        set(&error[..], told.as_str()),
+    ];
+    let document = onwards_json::object(begun.as_bytes()).ok()?;
+    let mut event = String::with_capacity(begun.len() + told.len());
+    let mut done = 0;
+    for splice in onwards_json::splices(&document, &edits).ok()? {
+        event.push_str(begun.get(done..splice.at.start)?);
+        event.push_str(&splice.with);
+        done = splice.at.end;
+    }
+    event.push_str(begun.get(done..)?);
+    Some(event)
 }
 
 /// Whether a delta or a content holds more than who speaks.

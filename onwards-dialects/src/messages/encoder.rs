@@ -44,7 +44,7 @@ impl Encoder {
             // Its frame waits for what comes next, which may be the count of the prompt.
             Event::Start { id } => self.id = message_id(id.as_ref(), &self.context.unique),
             Event::Usage(usage) => self.usage = Some(*usage),
-            Event::KeepAlive => frame(out, "ping", |_| ()),
+            Event::KeepAlive if self.started => frame(out, "ping", |_| ()),
             Event::Text { choice: 0, text } | Event::Refusal { choice: 0, text } => {
                 self.start(out);
                 self.blocks.text(text, out);

@@ -49,7 +49,7 @@ fn read(body: &[u8], limited: bool) -> Result<Request<'_>, Rejected> {
         Some(tokens) => {
             request.max_tokens = Some(MaxTokens {
                 tokens,
-                spelling: Some("max_tokens"),
+                spelling: None,
             });
         }
         None if limited => return Err(root.missing("max_tokens", "a whole number from 0")),

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::{NativeEvents, named};
 use crate::testing::events;
-use crate::{Protocol, Step};
+use crate::{Failure, Protocol, Step};
 
 /// What becomes of each payload (`=`: nothing), what the step is, and what is known then: (content, may end).
 fn told(protocol: Protocol, payloads: &[&str]) -> Vec<String> {
@@ -206,4 +206,28 @@ proptest! {
             let _body = named(protocol, text.as_bytes(), "fast");
         }
     }
+}
+
+#[test]
+fn a_stream_of_responses_fails_as_the_answer_it_began() {
+    let mut native = NativeEvents::new(Protocol::Responses, "fast");
+    let failure = Failure::of(502, Some("broken"), "it \"broke\"");
+    let told = |native: &NativeEvents| {
+        let mut out = String::new();
+        native.fail(&failure, "r-1", &mut out);
+        out
+    };
+    let error = r#"{"type":"error","code":"broken","param":null,"message":"it \"broke\"","sequence_number":0}"#;
+    assert_eq!(told(&native), format!("event: error\ndata: {error}\n\n"));
+    for payload in [
+        r#"{"type":"response.created","sequence_number":3,"response":{"id":"a","model":"vendor/m", "status":"in_progress"}}"#,
+        r#"{"type":"response.output_text.delta","sequence_number":4,"delta":"x"}"#,
+    ] {
+        native.payload(payload, &mut String::new()).unwrap();
+    }
+    let failed = r#"{"type":"response.failed","sequence_number":5,"response":{"id":"a","model":"fast", "status":"failed","error":{"code":"broken","message":"it \"broke\""}}}"#;
+    assert_eq!(
+        told(&native),
+        format!("event: response.failed\ndata: {failed}\n\n")
+    );
 }

@@ -118,8 +118,7 @@ fn a_whole_stream() {
         ],
         context(),
         &expect![[r#"
-            ~~ping {}
-            ~message_start {,"message":{"id":"msg_7","type":"message","role":"assistant","model":"fast","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":5,"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":0}}}
+            ~~~message_start {,"message":{"id":"msg_7","type":"message","role":"assistant","model":"fast","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":5,"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":0}}}
             ping {}
             content_block_start {,"index":0,"content_block":{"type":"text","text":""}}
             content_block_delta {,"index":0,"delta":{"type":"text_delta","text":"a \n"}}
