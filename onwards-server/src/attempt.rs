@@ -297,8 +297,7 @@ impl Attempt<'_, '_> {
 
     /// True when the service refuses a signature for its time and has told its own.
     fn agrees_on_time(&self, answer: &Answer) -> bool {
-        let dialect = self.provider.dialect.as_ref();
-        let Some(signing) = dialect.and_then(|dialect| dialect.signing.as_ref()) else {
+        let Some(signing) = &self.provider.signing else {
             return false;
         };
         let said = |name: &str| answer.headers().get(name)?.to_str().ok();
@@ -323,7 +322,7 @@ impl Attempt<'_, '_> {
         deadline: Option<Instant>,
     ) -> Result<Answer, Fault> {
         let provider = self.provider;
-        if prepared.sign(provider, wall_clock()).is_err() {
+        if prepared.sign(self.plan, provider, wall_clock()).is_err() {
             let error = "the request cannot be signed".into();
             return Err(Fault::Transport(TransportError::Broken(error)));
         }

@@ -131,7 +131,7 @@ async fn tell(plan: &Plan<'_>, provider: &Provider, out: &mut String) {
             out.push_str("}}");
         }
         Ok(mut prepared) => {
-            let signed = prepared.sign(provider, Duration::from_secs(unix_now()));
+            let signed = prepared.sign(plan, provider, Duration::from_secs(unix_now()));
             tracing::debug!(signed = signed.is_ok(), "a dry run");
             let changes = prepared.changes();
             let call = prepared.call(plan, provider);

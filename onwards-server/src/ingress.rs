@@ -74,8 +74,13 @@ pub(crate) fn endpoint(snapshot: &Snapshot, head: &Parts) -> Result<Endpoint, Re
             "The only transfer coding of a request is chunked.",
         ));
     }
-    if path == "/v1/dry-run" && snapshot.dry_run.is_some() {
-        return posted(Endpoint::DryRun, &head.method);
+    if path == "/v1/dry-run" {
+        match (&snapshot.dry_run, snapshot.translates) {
+            (Some(_), _) => return posted(Endpoint::DryRun, &head.method),
+            // Who asks what would be sent must not have it sent.
+            (None, true) => return Err(Refusal::NotFound),
+            (None, false) => {}
+        }
     }
     let endpoint = Endpoint::of(path);
     if !snapshot.serves(endpoint) {

@@ -4,6 +4,7 @@
 
 mod prepared;
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use onwards_reasoning::{Ask, Edit as Translated};
 use crate::answer::Egress;
 use crate::endpoint::{Endpoint, Generation};
 use crate::house::unix_now;
-use crate::identify::{Forms, Identity, token};
+use crate::identify::{Forms, Identity, forms, token};
 use crate::ingress::Arrival;
 use crate::metrics::Role;
 use crate::policy::{
@@ -51,6 +52,8 @@ pub(crate) struct Plan<'a> {
     streams: bool,
     /// The client wants to know what a translation changes.
     explain: bool,
+    /// How the client may have shown its key.
+    forms: Forms,
     arrival: &'a Arrival,
     document: Option<&'a Object<'a>>,
     /// The alias as JSON text, where a serving class was cut off the client's name for it.
@@ -128,6 +131,7 @@ pub(crate) fn draw_up<'a>(
             .headers
             .get(EXPLAIN)
             .is_some_and(|value| value == "1"),
+        forms: forms(arrival.endpoint, snapshot.translates),
         arrival,
         document,
         bare: identity
@@ -251,21 +255,27 @@ impl Plan<'_> {
     fn target(&self, provider: &Provider) -> Result<PathAndQuery, Refusal> {
         let base = provider.base_path.as_str();
         let uri = &self.arrival.uri;
+        let kept = self.forms == Forms::Bearer || uri.query().is_none();
+        let query: Option<Cow<'_, str>> = if kept {
+            uri.query().map(Cow::Borrowed)
+        } else {
+            self.query().map(Cow::from)
+        };
         if let Some(path) = self.set_path(provider) {
-            return prepared::target(base, &path, uri.query());
+            return prepared::target(base, &path, query.as_deref());
         }
         let mut joined = if self.egress.is_strict() {
             let base = if base.is_empty() { "/v1" } else { base };
             [base, self.arrival.endpoint.below_base()].concat()
         } else {
             match uri.path_and_query() {
-                Some(same) if base.is_empty() => return Ok(same.clone()),
+                Some(same) if base.is_empty() && kept => return Ok(same.clone()),
                 _ => join(base, uri.path()),
             }
         };
-        if let Some(query) = uri.query() {
+        if let Some(query) = query {
             joined.push('?');
-            joined.push_str(query);
+            joined.push_str(&query);
         }
         PathAndQuery::try_from(joined)
             .map_err(|_| Refusal::BadRequest("The request path is not a valid request target."))

@@ -178,6 +178,7 @@ impl Plan<'_> {
                     protocol,
                     dialect: dialect.clone(),
                     betas_refused: refused,
+                    counts: self.arrival.endpoint.counts(),
                     model: self.asked.to_owned(),
                     request_id: self.request_id.to_owned(),
                 }))
@@ -218,7 +219,7 @@ impl Plan<'_> {
     }
 
     /// The client's query without what may be its key.
-    fn query(&self) -> Option<String> {
+    pub(super) fn query(&self) -> Option<String> {
         let query = self.arrival.uri.query()?;
         let kept: Vec<&str> = query
             .split('&')
@@ -378,7 +379,10 @@ impl Prepared {
             Headers::Own(own) => (&POST, headers::own(own, &provider.outbound)),
         };
         if !self.signature.is_empty() {
-            headers.retain(|(name, _)| self.signature.iter().all(|(signed, _)| signed != *name));
+            headers.retain(|(name, _)| {
+                let of_client = name.as_str().starts_with("x-amz-");
+                !of_client && self.signature.iter().all(|(signed, _)| signed != *name)
+            });
             headers.extend(self.signature.iter().map(|(name, value)| (name, value)));
         }
         Call::new(method, self.target.clone(), headers, self.body.clone())
@@ -396,12 +400,13 @@ impl Prepared {
     ///
     /// # Errors
     /// [`Refusal::Internal`] for a request that cannot be signed; it could not be sent either.
-    pub(crate) fn sign(&mut self, provider: &Provider, now: Duration) -> Result<(), Refusal> {
-        let signing = provider
-            .dialect
-            .as_ref()
-            .and_then(|dialect| dialect.signing.as_ref());
-        let Some(signing) = signing else {
+    pub(crate) fn sign(
+        &mut self,
+        plan: &Plan<'_>,
+        provider: &Provider,
+        now: Duration,
+    ) -> Result<(), Refusal> {
+        let Some(signing) = &provider.signing else {
             return Ok(());
         };
         let host = provider
@@ -409,12 +414,21 @@ impl Prepared {
             .host
             .to_str()
             .map_err(|_| Refusal::Internal)?;
+        let client = plan.arrival.headers.get(header::CONTENT_TYPE);
+        let (method, content) = match &self.headers {
+            Headers::Own(_) => ("POST", Some("application/json")),
+            _ => (
+                plan.arrival.method.as_str(),
+                client.and_then(|content| content.to_str().ok()),
+            ),
+        };
+        let content = content.map(|content| ("content-type", content));
         let request = Request {
-            method: "POST",
+            method,
             host,
             path: self.target.path(),
             query: self.target.query().unwrap_or_default(),
-            headers: &[("content-type", "application/json")],
+            headers: content.as_slice(),
             body: BodyHash::of(self.body.pieces_left().iter().map(|piece| &**piece)),
         };
         let signed = signing

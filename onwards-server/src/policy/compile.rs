@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::affinity::Affinity;
 use super::caller::{Caller, Keyring, Token};
-use super::dialect::{Dialect, fetcher, paths};
+use super::dialect::{Dialect, Signing, fetcher, paths, signing};
 use super::ledger::{Learnt, Ledger};
 use super::share::{self, Share};
 use super::snapshot::{Access, Alias, Meter, ModelName, Pool, Provider, Snapshot, Surroundings};
@@ -46,6 +46,7 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
         rates,
         translations,
         dialects,
+        signings,
         rejected_params,
     } = check(gateway)?;
     let fetcher = if dialects.is_empty() {
@@ -59,6 +60,7 @@ pub(crate) fn compile(gateway: &Gateway, grounds: &Grounds<'_>) -> Result<Snapsh
         rates,
         translations,
         dialects,
+        signings,
         keyring: Keyring::default(),
         conditions: Conditions {
             keeping: gateway.http_pool,
@@ -146,6 +148,7 @@ struct Checked {
     rates: HashMap<String, Rate>,
     translations: HashMap<String, Translation>,
     dialects: HashMap<String, Arc<Dialect>>,
+    signings: HashMap<String, Arc<Signing>>,
     rejected_params: Vec<&'static str>,
 }
 
@@ -168,9 +171,12 @@ fn check(gateway: &Gateway) -> Result<Checked, Vec<Problem>> {
                     provider.rate_limit.as_ref(),
                     &mut problems,
                 );
-                match Dialect::compile(provider, gateway.ingress.same_dialect) {
-                    Ok(Some(dialect)) => {
-                        checked.dialects.insert(provider.path.clone(), dialect);
+                if let Some(dialect) = Dialect::compile(provider, gateway.ingress.same_dialect) {
+                    checked.dialects.insert(provider.path.clone(), dialect);
+                }
+                match signing(provider) {
+                    Ok(Some(signing)) => {
+                        checked.signings.insert(provider.path.clone(), signing);
                     }
                     Ok(None) => {}
                     Err(problem) => problems.push(*problem),
@@ -252,6 +258,7 @@ struct Builder<'a> {
     rates: HashMap<String, Rate>,
     translations: HashMap<String, Translation>,
     dialects: HashMap<String, Arc<Dialect>>,
+    signings: HashMap<String, Arc<Signing>>,
     keyring: Keyring,
     conditions: Conditions<'a>,
     first_token_timeout: Option<Duration>,
@@ -457,6 +464,7 @@ impl Builder<'_> {
             destination,
             base_path,
             dialect: self.dialects.get(&provider.path).cloned(),
+            signing: self.signings.get(&provider.path).cloned(),
             paths: paths(provider),
             outbound: Outbound {
                 headers: provider.headers.clone(),

@@ -26,7 +26,6 @@ pub(crate) struct Dialect {
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     /// Changes of every body, made last: where, and JSON text.
     pub(crate) extra: Vec<(Vec<String>, String)>,
-    pub(crate) signing: Option<Signing>,
     /// What errors must not show, longest first.
     words: Vec<(String, Shown)>,
 }
@@ -69,17 +68,9 @@ impl Signing {
 
 impl Dialect {
     /// Compiles what the configuration says of a provider; `None` where it says no kind, or that nothing is to be translated.
-    ///
-    /// # Errors
-    /// Credentials that no request could be signed with.
-    pub(super) fn compile(
-        provider: &config::Provider,
-        same: SameDialect,
-    ) -> Result<Option<Arc<Self>>, Box<Problem>> {
-        let word = provider.kind.filter(|_| !provider.passthrough);
-        let Some(kind) = word.and_then(|kind| Kind::named(kind.word())) else {
-            return Ok(None);
-        };
+    pub(super) fn compile(provider: &config::Provider, same: SameDialect) -> Option<Arc<Self>> {
+        let word = provider.kind.filter(|_| !provider.passthrough)?;
+        let kind = Kind::named(word.word())?;
         let dialect = &provider.dialect;
         let options = options(provider, kind, dialect);
         let headers = kind.headers(&options);
@@ -96,15 +87,14 @@ impl Dialect {
         {
             leaves(&value, &mut Vec::new(), &mut extra);
         }
-        Ok(Some(Arc::new(Self {
+        Some(Arc::new(Self {
             headers: headers.collect(),
             kind,
             options,
             native: same == SameDialect::Native,
             extra,
-            signing: signing(provider)?,
             words: words(provider),
-        })))
+        }))
     }
 
     /// True when a client of this protocol has its bytes passed on as they are.
@@ -246,7 +236,11 @@ fn leaves(value: &Value<'_>, path: &mut Vec<String>, out: &mut Vec<(Vec<String>,
     }
 }
 
-fn signing(provider: &config::Provider) -> Result<Option<Signing>, Box<Problem>> {
+/// What requests to a provider are signed with, if they are, also where nothing is translated.
+///
+/// # Errors
+/// Credentials that no request could be signed with.
+pub(super) fn signing(provider: &config::Provider) -> Result<Option<Arc<Signing>>, Box<Problem>> {
     let Some(aws) = &provider.aws else {
         return Ok(None);
     };
@@ -262,10 +256,10 @@ fn signing(provider: &config::Provider) -> Result<Option<Signing>, Box<Problem>>
                 expected.to_owned(),
             ))
         })?;
-    Ok(Some(Signing {
+    Ok(Some(Arc::new(Signing {
         signer,
         ahead: AtomicI64::new(0),
-    }))
+    })))
 }
 
 /// What errors must not show: secrets, the address, the provider's name for the model.

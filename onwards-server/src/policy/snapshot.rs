@@ -15,7 +15,7 @@ use prometheus::IntGauge;
 
 use super::affinity::Affinity;
 use super::caller::{Caller, Keyring, Token};
-use super::dialect::{Dialect, served};
+use super::dialect::{Dialect, Signing, served};
 use super::pause::Pause;
 use super::share::Share;
 use super::thoughts::Bounds;
@@ -206,6 +206,8 @@ pub(crate) struct Provider {
     pub(crate) base_path: String,
     /// What it speaks, where that is known.
     pub(crate) dialect: Option<Arc<Dialect>>,
+    /// What requests to it are signed with.
+    pub(crate) signing: Option<Arc<Signing>>,
     /// The path of every request below the base path, and the one of streams; `{model}` stands for the model's name.
     pub(crate) paths: Option<Paths>,
     pub(crate) outbound: Outbound,

@@ -12,7 +12,7 @@ use onwards_sse::{Event, Frame};
 
 use super::super::stream::{CleanStream, Framing};
 use super::super::{Look, Opened, error, is_event_stream, peek, unary, untouched};
-use super::{DROPPED, MOST};
+use super::{COUNTED, DROPPED, MOST};
 use crate::answer::rewrite::{Seen, StreamFault};
 use crate::body::Body;
 use crate::encoding::Encoding;
@@ -29,6 +29,8 @@ pub(crate) struct Native {
     pub(crate) dialect: Arc<Dialect>,
     /// The client has sent values of `anthropic-beta` that the operator does not allow.
     pub(crate) betas_refused: bool,
+    /// The answer is a number of tokens.
+    pub(crate) counts: bool,
     /// The name the client asked for.
     pub(crate) model: String,
     pub(crate) request_id: String,
@@ -64,6 +66,10 @@ impl Native {
         if self.betas_refused {
             let betas = HeaderValue::from_static(MESSAGES_BETA);
             head.headers.insert(DROPPED, betas);
+        }
+        if self.counts {
+            let provider = HeaderValue::from_static("provider");
+            head.headers.insert(COUNTED, provider);
         }
         if streamed {
             head.headers.remove(header::CONTENT_LENGTH);
@@ -197,8 +203,8 @@ impl NativeStream {
         let message = "the provider's stream ended unexpectedly";
         let failure = Failure::of(502, Some("provider_stream_aborted"), message);
         let mut told = String::new();
-        let protocol = self.native.protocol;
-        protocol.write_stream_failure(&failure, &self.native.request_id, &mut told);
+        self.events
+            .fail(&failure, &self.native.request_id, &mut told);
         out.extend_from_slice(told.as_bytes());
     }
 

@@ -2,13 +2,14 @@ use std::time::Duration;
 
 use super::*;
 
-fn compiled(provider: &str) -> Arc<Dialect> {
+fn configured(provider: &str) -> config::Provider {
     let text = format!(r#"{{"targets": {{"m": {{"providers": [{provider}]}}}}}}"#);
     let gateway = onwards_config::read(text.as_bytes(), &()).unwrap().gateway;
-    let provider = &gateway.targets.get("m").unwrap().default.providers[0];
-    Dialect::compile(provider, SameDialect::Native)
-        .unwrap()
-        .unwrap()
+    gateway.targets.get("m").unwrap().default.providers[0].clone()
+}
+
+fn compiled(provider: &str) -> Arc<Dialect> {
+    Dialect::compile(&configured(provider), SameDialect::Native).unwrap()
 }
 
 #[test]
@@ -50,10 +51,10 @@ fn an_extra_body_is_merged_member_by_member() {
 
 #[test]
 fn a_clock_that_is_off_is_followed_once() {
-    let dialect = compiled(
+    let provider = configured(
         r#"{"kind": "bedrock", "aws": {"region": "us-east-1", "access_key_id": "AKIDEXAMPLE", "secret_access_key": "k"}}"#,
     );
-    let signing = dialect.signing.as_ref().unwrap();
+    let signing = signing(&provider).unwrap().unwrap();
     let ours = Duration::from_secs(1000);
     assert_eq!(signing.time(ours), ours);
     assert!(signing.set_clock(400, ours));
@@ -64,13 +65,11 @@ fn a_clock_that_is_off_is_followed_once() {
 }
 
 #[test]
-fn a_provider_that_passes_on_has_no_dialect() {
-    let text = br#"{"targets": {"m": {"providers": [{"kind": "openai", "url": "http://up.example", "passthrough": true}]}}}"#;
-    let gateway = onwards_config::read(text, &()).unwrap().gateway;
-    let provider = &gateway.targets.get("m").unwrap().default.providers[0];
-    assert!(
-        Dialect::compile(provider, SameDialect::Native)
-            .unwrap()
-            .is_none()
+fn a_provider_that_passes_on_has_no_dialect_and_is_signed_for() {
+    let provider = configured(
+        r#"{"kind": "bedrock", "passthrough": true,
+            "aws": {"region": "us-east-1", "access_key_id": "AKIDEXAMPLE", "secret_access_key": "k"}}"#,
     );
+    assert!(Dialect::compile(&provider, SameDialect::Native).is_none());
+    assert!(signing(&provider).unwrap().is_some());
 }
