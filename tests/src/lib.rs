@@ -30,12 +30,14 @@
 
 mod cost;
 mod gateway;
+mod message;
 mod metrics;
 mod raw;
 mod upstream;
 mod wait;
 
 pub use gateway::{Ended, Gateway, Launch, run};
+pub use message::message;
 pub use metrics::Metrics;
 pub use raw::{End, Head, RawConn, Request, Response, chunked};
 pub use upstream::{Gate, Recorded, Reply, Step, Upstream};

@@ -10,6 +10,7 @@
 mod auth;
 mod bad_input;
 mod body;
+mod dialects;
 mod doors;
 mod exit;
 mod order;
