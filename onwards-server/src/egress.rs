@@ -102,9 +102,10 @@ pub(crate) fn models(snapshot: &Snapshot, head: &http::request::Parts) -> Result
     Ok(Reply::Local(response))
 }
 
-/// Whose list of models a request asks for: Gemini's has a path of its own, Anthropic's clients name their version.
+/// Whose list of models a request asks for: Gemini's has a path of its own, or its clients are known by the header of their key;
+/// Anthropic's clients name their version.
 fn lists(head: &http::request::Parts) -> Protocol {
-    if head.uri.path().starts_with("/v1beta/") {
+    if head.uri.path().starts_with("/v1beta/") || head.headers.contains_key("x-goog-api-key") {
         Protocol::GenerateContent
     } else if head.headers.contains_key(MESSAGES_VERSION) {
         Protocol::Messages

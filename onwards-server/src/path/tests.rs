@@ -174,6 +174,7 @@ impl Stage {
 mod defects;
 mod embedded;
 mod limits;
+mod listing;
 
 fn post(path: &str, body: &str, headers: &[(&str, &str)]) -> Request<Full<Bytes>> {
     let mut request = Request::post(path);
