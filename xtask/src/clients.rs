@@ -1,7 +1,10 @@
 //! `cargo xtask clients`: the official Python and Node SDKs against the binary, in every mode it has.
 //!
 //! The gateway serves its embedded provider and `clients/upstream.py`, a provider that misbehaves by model name. Python
-//! plays that provider, so without Python nothing runs; without Node only the Node tests are left out. Both are said.
+//! plays that provider, so without Python nothing runs; without Node only what needs it is left out. Both are said. Every
+//! client protocol against every kind of provider is in [`matrix`].
+
+mod matrix;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -15,7 +18,7 @@ use serde_json::{Value, json};
 use crate::process::{Owned, command, present, run as execute};
 use crate::{suite, workspace};
 
-/// The gateway is asked this often, this far apart, whether it is ready.
+/// A process is asked this often, this far apart, whether it is ready.
 const READY_TRIES: u32 = 500;
 const READY_PAUSE: Duration = Duration::from_millis(20);
 
@@ -30,20 +33,25 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let work = workspace::metadata(root)?.target_directory.join("clients");
     std::fs::create_dir_all(&work).with_context(|| format!("making {}", work.display()))?;
 
-    let mut tests = vec![python(root, &work)?];
-    if present("node", &["--version"]) && present("npm", &["--version"]) {
-        tests.push(node(root, &work)?);
+    let python = Python::prepare(root, &work)?;
+    let node = if present("node", &["--version"]) && present("npm", &["--version"]) {
+        Some(Node::prepare(root, &work)?)
     } else {
-        println!("clients: the Node tests are skipped, node or npm is not installed");
-    }
+        println!("clients: what needs node and npm is skipped, they are not installed");
+        None
+    };
 
     let mut total = Count::default();
     for strict in [false, true] {
         let stage = Stage::set(root, &work, &server, strict)?;
         println!("clients: strict_mode {strict}, {}", stage.gateway_url);
-        for test in &mut tests {
-            total.add(stage.play(test)?);
+        total.add(stage.play(&mut python.test("test_gateway.py"))?);
+        if let Some(node) = &node {
+            total.add(stage.play(&mut node.test("run.mjs"))?);
         }
+    }
+    if let Some(node) = &node {
+        total.add(matrix::run(root, &work, &server, &python, node)?);
     }
     println!("clients: {} passed, {} failed", total.passed, total.failed);
     if total.failed > 0 || total.passed == 0 {
@@ -52,62 +60,79 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The Python tests, in a virtual environment that is made again when the requirements change.
-fn python(root: &Path, work: &Path) -> Result<Command> {
-    let folder = root.join("clients/python");
-    let venv = work.join("venv");
-    let python = venv.join("bin/python");
-    let requirements = folder.join("requirements.txt");
-    if !prepared(&requirements, &venv)? {
-        execute(
-            command(root, "python3")
-                .args(["-m", "venv", "--clear"])
-                .arg(&venv),
-        )?;
-        let install = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--requirement",
-        ];
-        execute(command(root, &python).args(install).arg(&requirements))?;
-        finished(&requirements, &venv)?;
-    }
-    let mut test = command(&folder, &python);
-    test.arg("-B").arg("test_gateway.py");
-    Ok(test)
+/// A virtual environment with the Python SDKs, made again when the requirements change.
+#[derive(Debug)]
+struct Python {
+    folder: PathBuf,
+    program: PathBuf,
 }
 
-/// The Node tests, in a copy of their folder, so that the checkout stays as it is.
-fn node(root: &Path, work: &Path) -> Result<Command> {
-    let copy = work.join("node");
-    std::fs::create_dir_all(&copy)?;
-    let lock = root.join("clients/node/package-lock.json");
-    for name in [
-        "package.json",
-        "package-lock.json",
-        ".npmrc",
-        "gateway.test.mjs",
-        "run.mjs",
-    ] {
-        std::fs::copy(root.join("clients/node").join(name), copy.join(name))
-            .with_context(|| format!("copying {name}"))?;
+impl Python {
+    fn prepare(root: &Path, work: &Path) -> Result<Self> {
+        let folder = root.join("clients/python");
+        let venv = work.join("venv");
+        let program = venv.join("bin/python");
+        let requirements = folder.join("requirements.txt");
+        if !prepared(&requirements, &venv)? {
+            execute(
+                command(root, "python3")
+                    .args(["-m", "venv", "--clear"])
+                    .arg(&venv),
+            )?;
+            let install = [
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--requirement",
+            ];
+            execute(command(root, &program).args(install).arg(&requirements))?;
+            finished(&requirements, &venv)?;
+        }
+        Ok(Self { folder, program })
     }
-    if !prepared(&lock, &copy.join("node_modules"))? {
-        execute(command(&copy, "npm").args([
-            "ci",
-            "--no-audit",
-            "--no-fund",
-            "--loglevel",
-            "error",
-        ]))?;
-        finished(&lock, &copy.join("node_modules"))?;
+
+    fn test(&self, file: &str) -> Command {
+        let mut test = command(&self.folder, &self.program);
+        test.arg("-B").arg(file);
+        test
     }
-    let mut test = command(&copy, "node");
-    test.arg("run.mjs");
-    Ok(test)
+}
+
+/// A copy of the Node tests with the Node SDKs beside them, so that the checkout stays as it is.
+#[derive(Debug)]
+struct Node {
+    folder: PathBuf,
+}
+
+impl Node {
+    fn prepare(root: &Path, work: &Path) -> Result<Self> {
+        let original = root.join("clients/node");
+        let folder = work.join("node");
+        std::fs::create_dir_all(&folder)?;
+        for entry in std::fs::read_dir(&original)? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                std::fs::copy(entry.path(), folder.join(entry.file_name()))
+                    .with_context(|| format!("copying {}", entry.path().display()))?;
+            }
+        }
+        let lock = original.join("package-lock.json");
+        let modules = folder.join("node_modules");
+        if !prepared(&lock, &modules)? {
+            let install = ["ci", "--no-audit", "--no-fund", "--loglevel", "error"];
+            execute(command(&folder, "npm").args(install))?;
+            finished(&lock, &modules)?;
+        }
+        Ok(Self { folder })
+    }
+
+    fn test(&self, file: &str) -> Command {
+        let mut test = command(&self.folder, "node");
+        test.arg(file);
+        test
+    }
 }
 
 /// Whether the folder was made from this list of packages.
@@ -145,54 +170,32 @@ impl Count {
     }
 }
 
-/// A scripted provider and a gateway in front of it; both end with this value.
+/// Provider and gateway; all processes end with this value, the gateway first.
 #[derive(Debug)]
 struct Stage {
     gateway_url: String,
-    upstream_url: String,
-    _gateway: Owned,
-    _upstream: Owned,
+    /// The variable that tells tests where the provider is, and its value.
+    provider: (&'static str, String),
+    _processes: Vec<Owned>,
 }
 
 impl Stage {
     fn set(root: &Path, work: &Path, server: &Path, strict: bool) -> Result<Self> {
         let script = root.join("clients/upstream.py");
-        let mut upstream = Owned::start(
-            command(root, "python3")
-                .arg("-B")
-                .arg(script)
-                .stdout(Stdio::piped()),
-        )?;
-        let mut port = String::new();
-        let output = upstream
-            .child()
-            .stdout
-            .take()
-            .context("the provider's output is a pipe")?;
-        BufReader::new(output)
-            .read_line(&mut port)
-            .context("reading the provider's port")?;
-        let upstream_url = format!("http://127.0.0.1:{}", port.trim());
-
+        let (upstream, url) = scripted(command(root, "python3").arg("-B").arg(script))?;
         let file = work.join(format!("strict-{strict}.json"));
-        std::fs::write(&file, config(&upstream_url, strict).to_string())
-            .context("writing the configuration")?;
-        let (port, metrics_port) = free_ports()?;
-        let mut start = gateway(root, server, &file, port, metrics_port);
-        let mut gateway = Owned::start(&mut start)?;
-        ready(&mut gateway, metrics_port)?;
+        let (gateway, gateway_url) = serve(root, server, &file, &config(&url, strict))?;
         Ok(Self {
-            gateway_url: format!("http://127.0.0.1:{port}"),
-            upstream_url,
-            _gateway: gateway,
-            _upstream: upstream,
+            gateway_url,
+            provider: ("UPSTREAM_URL", url),
+            _processes: vec![gateway, upstream],
         })
     }
 
     /// Runs one SDK's tests, repeats what they print, and reads the line that closes it.
     fn play(&self, test: &mut Command) -> Result<Count> {
         test.env("ONWARDS_BASE_URL", &self.gateway_url)
-            .env("UPSTREAM_URL", &self.upstream_url);
+            .env(self.provider.0, &self.provider.1);
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().to_lowercase().ends_with("_proxy") {
                 test.env_remove(name);
@@ -219,7 +222,28 @@ impl Stage {
     }
 }
 
-fn gateway(root: &Path, server: &Path, file: &PathBuf, port: u16, metrics_port: u16) -> Command {
+/// Starts a provider that says its port in its first line, and gives its address.
+fn scripted(start: &mut Command) -> Result<(Owned, String)> {
+    let mut provider = Owned::start(start.stdout(Stdio::piped()))?;
+    let output = provider.child().stdout.take();
+    let output = output.context("the provider's output is a pipe")?;
+    let mut port = String::new();
+    BufReader::new(output)
+        .read_line(&mut port)
+        .context("reading the provider's port")?;
+    Ok((provider, format!("http://127.0.0.1:{}", port.trim())))
+}
+
+/// Starts the gateway with a configuration, and gives its address once it is ready.
+fn serve(root: &Path, server: &Path, file: &Path, config: &Value) -> Result<(Owned, String)> {
+    std::fs::write(file, config.to_string()).context("writing the configuration")?;
+    let (port, metrics_port) = free_ports()?;
+    let mut gateway = Owned::start(&mut gateway(root, server, file, port, metrics_port))?;
+    ready(&mut gateway, metrics_port, "/readyz")?;
+    Ok((gateway, format!("http://127.0.0.1:{port}")))
+}
+
+fn gateway(root: &Path, server: &Path, file: &Path, port: u16, metrics_port: u16) -> Command {
     let mut start = command(root, server);
     start.arg("--targets").arg(file).args(["--watch", "false"]);
     start.args([
@@ -266,13 +290,13 @@ fn free_ports() -> Result<(u16, u16)> {
     Ok((one.local_addr()?.port(), two.local_addr()?.port()))
 }
 
-/// Waits until `/readyz` says yes; fails at once where the process has ended.
-fn ready(gateway: &mut Owned, metrics_port: u16) -> Result<()> {
+/// Waits until a process says at a path that it is ready; fails at once where it has ended.
+fn ready(process: &mut Owned, port: u16, path: &str) -> Result<()> {
     for _ in 0..READY_TRIES {
-        if let Some(status) = gateway.child().try_wait()? {
-            bail!("the gateway ended at its start: {status}");
+        if let Some(status) = process.child().try_wait()? {
+            bail!("a process ended at its start: {status}");
         }
-        if probe(metrics_port).is_ok_and(|answer| answer.starts_with("HTTP/1.1 200")) {
+        if probe(port, path).is_ok_and(|answer| answer.starts_with("HTTP/1.1 200")) {
             return Ok(());
         }
         #[expect(
@@ -281,12 +305,13 @@ fn ready(gateway: &mut Owned, metrics_port: u16) -> Result<()> {
         )]
         std::thread::sleep(READY_PAUSE);
     }
-    bail!("the gateway was not ready in time")
+    bail!("a process was not ready in time: {path}")
 }
 
-fn probe(port: u16) -> std::io::Result<String> {
+fn probe(port: u16, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
-    stream.write_all(b"GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
+    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     Ok(answer)
