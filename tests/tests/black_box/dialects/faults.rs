@@ -1,9 +1,9 @@
-//! Providers that fail: what the client is told, in its own protocol, and who is asked next. A stream that has begun never ends as if
+//! Providers that fail: what the client is told, in its own protocol. A stream that has begun never ends as if
 //! it were complete when it is not.
 
 use std::time::Duration;
 
-use onwards_tests::{End, Gateway, Launch, Reply, Step, Upstream, message};
+use onwards_tests::{End, Gateway, Reply, Step, Upstream, message};
 use serde_json::{Value, json};
 
 use super::ask::{self, Feature};
@@ -11,7 +11,7 @@ use super::told::{self, events, payloads};
 use super::wire::{self, Say};
 use super::{Client, KEY, Kind, Wire, serve, streams};
 
-fn hello() -> Say {
+pub(crate) fn hello() -> Say {
     Say::to(Feature::Text, None)
 }
 
@@ -23,13 +23,13 @@ fn beginning(wire: Wire) -> Vec<Vec<u8>> {
     events.into_iter().take(end + 1).collect()
 }
 
-fn begun(wire: Wire) -> Reply {
+pub(crate) fn begun(wire: Wire) -> Reply {
     let events = beginning(wire).into_iter();
     events.fold(streams::head(wire), Reply::chunk)
 }
 
 /// An error within a stream, as such a provider tells it.
-fn error_event(wire: Wire) -> Vec<u8> {
+pub(crate) fn error_event(wire: Wire) -> Vec<u8> {
     let told = "all of it is busy";
     match wire {
         Wire::Chat => streams::sse(
@@ -52,7 +52,7 @@ fn error_event(wire: Wire) -> Vec<u8> {
 }
 
 /// What a client got of a stream, whose body has to end well.
-async fn streamed(gateway: &Gateway, client: Client) -> String {
+pub(crate) async fn streamed(gateway: &Gateway, client: Client) -> String {
     let mut conn = gateway
         .begin(ask::request(client, Feature::Text, true))
         .await;
@@ -278,122 +278,6 @@ async fn messages_of_bedrocks_may_be_cut_anywhere() {
             (told.text.as_str(), told.thought.as_str()),
             ("Hello there", "Let me see.")
         );
-    }
-}
-
-/// A gateway with two providers behind the alias `m`, asked in this order.
-async fn pair(first: Value, second: Value) -> Gateway {
-    Launch::targets(&json!({"m": {
-        "strategy": "priority", "fallback": {"enabled": true}, "providers": [first, second],
-    }}))
-    .start()
-    .await
-}
-
-/// Every kind, and one of another kind to go to.
-fn neighbours() -> [(Kind, Kind); 5] {
-    let next = |at: usize| Kind::ALL[(at + 2) % Kind::ALL.len()];
-    std::array::from_fn(|at| (Kind::ALL[at], next(at)))
-}
-
-#[tokio::test]
-async fn an_error_in_the_place_of_an_answer_goes_to_a_provider_of_another_kind() {
-    for (first, second) in neighbours() {
-        let (bad, good) = (Upstream::start().await, Upstream::start().await);
-        let gateway = pair(first.provider(&bad), second.provider(&good)).await;
-        for client in Client::ALL {
-            let (of_bad, of_good) = (first.wire(client), second.wire(client));
-            let mut events = streams::events(of_bad, &hello());
-            events.truncate(match of_bad {
-                // What comes before anything of an answer.
-                Wire::Messages => 2,
-                Wire::Converse => 1,
-                Wire::Responses => 2,
-                _ => 0,
-            });
-            let early = events.into_iter().fold(streams::head(of_bad), Reply::chunk);
-            for bad_stream in [
-                streams::head(of_bad)
-                    .chunk(error_event(of_bad))
-                    .last_chunk(),
-                early.chunk(error_event(of_bad)).last_chunk(),
-                wire::error(of_bad, 500, "broken"),
-                streams::head(of_bad).last_chunk(),
-            ] {
-                bad.reply(bad_stream);
-                good.reply(streams::whole(of_good, &hello()));
-                let answer = gateway
-                    .send(ask::request(client, Feature::Text, true))
-                    .await;
-                assert_eq!(
-                    told::stream(client, &answer).text,
-                    "Hello there",
-                    "{client:?} {first:?}"
-                );
-            }
-            bad.reply(wire::error(of_bad, 500, "broken"));
-            good.reply(wire::whole(of_good, &hello()));
-            let answer = gateway
-                .send(ask::request(client, Feature::Text, false))
-                .await;
-            assert_eq!(
-                told::whole(client, &answer).text,
-                "Hello there",
-                "{client:?} {first:?}"
-            );
-        }
-        assert_eq!((bad.count(), good.count()), (20, 20));
-        for request in good.requests() {
-            second.is_authorized(&request);
-        }
-    }
-}
-
-#[tokio::test]
-async fn nothing_is_asked_again_after_the_first_word() {
-    for (first, second) in neighbours() {
-        let (bad, good) = (Upstream::start().await, Upstream::start().await);
-        let gateway = pair(first.provider(&bad), second.provider(&good)).await;
-        for client in Client::ALL {
-            let wire = first.wire(client);
-            bad.reply(begun(wire).chunk(error_event(wire)).last_chunk());
-            let text = streamed(&gateway, client).await;
-            assert!(
-                text.contains("Hello") && text.contains("all of it is busy"),
-                "{text}"
-            );
-        }
-        assert_eq!(good.count(), 0);
-    }
-}
-
-#[tokio::test]
-async fn when_all_fail_the_client_hears_the_last_one() {
-    for (first, second) in neighbours() {
-        let (one, other) = (Upstream::start().await, Upstream::start().await);
-        for client in Client::ALL {
-            for stream in [false, true] {
-                // The second asks for a pause, so that each is asked once by each gateway.
-                let gateway = pair(first.provider(&one), second.provider(&other)).await;
-                one.reply(wire::error(first.wire(client), 500, "the first is broken"));
-                other.reply(wire::error(
-                    second.wire(client),
-                    503,
-                    "the second is closed",
-                ));
-                let answer = gateway
-                    .send(ask::request(client, Feature::Text, stream))
-                    .await;
-                let text = answer.text();
-                assert_eq!(
-                    answer.status, 503,
-                    "{client:?} {first:?} {second:?}: {text}"
-                );
-                assert!(text.contains("the second is closed"), "{text}");
-                assert!(!text.contains("first"), "{text}");
-                assert_eq!(answer.head.header("retry-after"), Some("7"));
-            }
-        }
     }
 }
 

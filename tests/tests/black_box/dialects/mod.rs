@@ -1,16 +1,26 @@
 //! Clients of four protocols, providers of five kinds: what each side gets of the other.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "helpers of tests fail the test, at once and loudly"
+)]
 
 mod addresses;
 mod ask;
 mod asked;
 mod beside;
 mod envelopes;
+mod failover;
 mod faults;
+mod log;
 mod matrix;
 mod native;
 mod operator;
 mod pictures;
 mod secrets;
+mod signatures;
 mod streams;
 mod told;
 mod wire;

@@ -1,8 +1,7 @@
-//! What must not be seen: clients learn nothing of providers, providers nothing of clients' credentials or of each other, and the log
-//! nothing of either.
+//! What must not be seen: clients learn nothing of providers, and providers nothing of clients' credentials or of each other.
 
 use onwards_tests::{Gateway, Launch, Recorded, Reply, Request, Response, Upstream};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::ask::{self, Feature};
 use super::wire::{self, Say};
@@ -292,113 +291,6 @@ async fn keys_of_one_provider_reach_no_other() {
                 }
                 second.is_authorized(&request);
             }
-        }
-    }
-}
-
-#[tokio::test]
-async fn nothing_secret_is_logged() {
-    let up = Upstream::start().await;
-    let secrets = [
-        KEY,
-        "AKIDEXAMPLE",
-        "sk-of-a-client",
-        "sk-operator-7",
-        "prompt-7",
-        "answer-8",
-        "argument-9",
-        "header-10",
-        "error-11",
-        "session-12",
-        "body-13",
-    ];
-    for strict in [false, true] {
-        let mut targets = json!({});
-        for kind in Kind::ALL {
-            let mut provider = kind.provider_with(
-                &up,
-                &json!({"keys": ["sk-of-a-client"], "headers": {"x-own": "header-10"}}),
-            );
-            if kind == Kind::Bedrock {
-                provider["aws"]["session_token"] = "session-12".into();
-            }
-            targets[kind.name()] = provider;
-        }
-        let config =
-            json!({"strict_mode": strict, "dry_run_key": "sk-operator-7", "targets": targets});
-        let lowest = "trace,mio=trace,notify=trace";
-        let gateway = Launch::new(&config).env("RUST_LOG", lowest).start().await;
-        for kind in Kind::ALL {
-            for client in Client::ALL {
-                let wire = kind.wire(client);
-                let mut say = Say::to(Feature::Tools, None);
-                say.text = Some("answer-8 is the answer");
-                say.calls[0].2 = json!({"city": "argument-9"});
-                let request = |stream: bool| {
-                    let mut body = ask::body(client, Feature::Tools, stream).to_string();
-                    body = body
-                        .replace("Be brief.", "prompt-7")
-                        .replace("\"m\"", &format!("\"{}\"", kind.name()));
-                    let path = client
-                        .path(stream)
-                        .replace("/m:", &format!("/{}:", kind.name()));
-                    let path = match client {
-                        Client::Gemini if path.contains('?') => {
-                            format!("{path}&key=sk-of-a-client")
-                        }
-                        Client::Gemini => format!("{path}?key=sk-of-a-client"),
-                        _ => path,
-                    };
-                    let json: Value = serde_json::from_str(&body).unwrap();
-                    let request = Request::post(&path).json(&json);
-                    if client == Client::Gemini {
-                        request
-                    } else {
-                        request.bearer("sk-of-a-client")
-                    }
-                };
-                up.reply(wire::whole(wire, &say));
-                assert_eq!(
-                    gateway.send(request(false)).await.status,
-                    200,
-                    "{kind:?} {client:?}"
-                );
-                up.reply(streams::whole(wire, &say));
-                assert_eq!(gateway.send(request(true)).await.status, 200);
-                up.reply(wire::error(wire, 400, "error-11"));
-                assert_eq!(gateway.send(request(false)).await.status, 400);
-                up.reply(Reply::new(
-                    200,
-                    &[("content-type", "application/json")],
-                    "{error-11",
-                ));
-                gateway.send(request(false)).await;
-                let broken = Request::post(client.path(false)).bearer("sk-of-a-client");
-                gateway
-                    .send(
-                        broken
-                            .header("model-override", kind.name())
-                            .body("{body-13"),
-                    )
-                    .await;
-            }
-            let asked = json!({"path": "/v1/messages", "body": {
-                "model": kind.name(), "max_tokens": 5, "messages": [{"role": "user", "content": "prompt-7"}],
-            }});
-            let asked = Request::post("/v1/dry-run")
-                .bearer("sk-operator-7")
-                .json(&asked);
-            assert_eq!(gateway.send(asked).await.status, 200);
-        }
-        let log = gateway.log();
-        assert!(log.contains("TRACE"), "the log is at its lowest level");
-        for secret in secrets {
-            let lines: Vec<&str> = log
-                .lines()
-                .filter(|line| line.contains(secret))
-                .take(3)
-                .collect();
-            assert!(lines.is_empty(), "strict {strict}: {secret} in {lines:#?}");
         }
     }
 }
