@@ -22,7 +22,8 @@ impl Extras {
     pub(super) fn of(context: &Context) -> Self {
         Self {
             any: !context.strict,
-            thoughts: !context.strict && context.expose != Expose::None,
+            // Strict mode shows none unless the operator has said so; what it shows is text, as of any other provider.
+            thoughts: context.expose != Expose::None,
             state: !context.strict && context.expose == Expose::Full,
         }
     }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, header};
 use onwards_aws::{BodyHash, Request};
-use onwards_dialects::options::{Expose, Picture};
+use onwards_dialects::options::Picture;
 use onwards_dialects::wire::MESSAGES_BETA;
 use onwards_dialects::{Context, Kind, Protocol, Rejected, Settings};
 use onwards_json::Edit;
@@ -330,14 +330,13 @@ impl Plan<'_> {
     /// What the answer says of itself.
     fn context(&self, protocol: Protocol, dialect: &Dialect, model: &str) -> Context {
         let strict = self.strict;
-        let whole = |expose| if strict { Expose::None } else { expose };
         Context {
             model: self.asked.to_owned(),
             unique: self.request_id.trim_start_matches("req_").to_owned(),
             request_id: self.request_id.to_owned(),
             created: unix_now(),
             strict,
-            expose: whole(dialect.options.expose_reasoning),
+            expose: dialect.options.expose_reasoning,
             echo: match protocol {
                 Protocol::Responses => onwards_dialects::echo(&self.arrival.body),
                 _ => String::new(),

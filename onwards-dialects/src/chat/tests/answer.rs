@@ -172,7 +172,7 @@ fn thoughts_and_extensions_are_shown_as_far_as_allowed() {
         &answer,
         &strict,
         &expect![[
-            r#"{"id":"a1","object":"chat.completion","created":1700000000,"model":"fast","choices":[{"index":0,"message":{"role":"assistant","content":"t","refusal":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},"logprobs":null,"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":3},"completion_tokens_details":{"reasoning_tokens":4}}}"#
+            r#"{"id":"a1","object":"chat.completion","created":1700000000,"model":"fast","choices":[{"index":0,"message":{"role":"assistant","content":"t","refusal":null,"reasoning_content":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},"logprobs":null,"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":3},"completion_tokens_details":{"reasoning_tokens":4}}}"#
         ]],
     );
 }

@@ -223,6 +223,7 @@ fn strict_clients_get_no_extensions() {
     };
     expect![[r#"
         data: {"choices":[{"index":0,"delta":{"role":"assistant"},"finish_reason":null}]}
+        data: {"choices":[{"index":0,"delta":{"reasoning_content":"hm"},"finish_reason":null}]}
         data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":""}}]},"finish_reason":null}]}
         data: {"choices":[{"index":0,"delta":{},"logprobs":{"content":[]},"finish_reason":null}]}
         data: {"choices":[{"index":0,"delta":{"refusal":"no"},"finish_reason":null}]}
