@@ -22,6 +22,7 @@ mod pictures;
 mod secrets;
 mod signatures;
 mod streams;
+mod thoughts;
 mod told;
 mod wire;
 

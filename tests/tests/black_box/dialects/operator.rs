@@ -316,3 +316,43 @@ async fn models_are_listed_in_the_clients_words() {
     }
     assert_eq!(up.count(), 0);
 }
+
+#[tokio::test]
+async fn tools_that_only_one_provider_has_are_refused_elsewhere() {
+    for kind in Kind::ALL {
+        let up = Upstream::start().await;
+        let gateway = serve(kind, &up).await;
+        for (client, member, value) in [
+            (Client::Responses, "tools", json!([{"type": "web_search"}])),
+            (
+                Client::Messages,
+                "tools",
+                json!([{"type": "web_search_20250305", "name": "web_search"}]),
+            ),
+            (
+                Client::Messages,
+                "mcp_servers",
+                json!([{"type": "url", "url": "https://x.example", "name": "x"}]),
+            ),
+            (Client::Messages, "container", json!("c")),
+            (Client::Gemini, "tools", json!([{"googleSearch": {}}])),
+            (Client::Gemini, "cachedContent", json!("cachedContents/1")),
+        ] {
+            if kind.speaks(client) {
+                continue;
+            }
+            let mut body = ask::body(client, Feature::Text, false);
+            body[member] = value;
+            let answer = gateway
+                .send(Request::post(client.path(false)).json(&body))
+                .await;
+            assert_eq!(answer.status, 400, "{kind:?} {member}: {}", answer.text());
+            assert!(
+                answer.text().contains("unsupported_parameter"),
+                "{}",
+                answer.text()
+            );
+        }
+        assert_eq!(up.count(), 0);
+    }
+}
