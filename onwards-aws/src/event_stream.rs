@@ -5,11 +5,12 @@
 
 use std::fmt;
 
-use aws_smithy_eventstream::frame::read_message_from;
 use bytes::{Buf, BytesMut};
 
+mod headers;
 mod message;
 
+pub use headers::Defect;
 pub use message::{Kind, Message, Unwritable};
 
 const PRELUDE: usize = 12;
@@ -50,7 +51,7 @@ pub enum Broken {
     },
     /// Headers that cannot be read, or the message's checksum is another.
     #[error("a message cannot be read")]
-    Message(#[source] aws_smithy_eventstream::error::Error),
+    Message(#[source] Defect),
     /// The stream has ended within a message.
     #[error("the stream has ended after {held} bytes of a message")]
     Unfinished {
@@ -101,26 +102,39 @@ impl EventStream {
     }
 
     fn message(&mut self) -> Result<Option<Message>, Broken> {
-        let Some(mut prelude) = self.held.get(..PRELUDE) else {
+        let Some((prelude, rest)) = self.held.split_first_chunk::<PRELUDE>() else {
             return Ok(None);
         };
-        let checksum = crc32fast::hash(prelude.get(..8).unwrap_or_default());
-        let length = prelude.get_u32() as usize;
-        prelude.advance(4);
-        if prelude.get_u32() != checksum {
+        let [a, b, c, d, e, f, g, h, checksum @ ..] = *prelude;
+        if u32::from_be_bytes(checksum) != crc32fast::hash(&[a, b, c, d, e, f, g, h]) {
             return Err(Broken::Prelude);
         }
+        let length = u32::from_be_bytes([a, b, c, d]) as usize;
         if length < LEAST || length > self.limit {
             let limit = self.limit;
             return Err(Broken::Length { length, limit });
         }
-        let Some(whole) = self.held.get(..length) else {
+        let Some(body) = rest.get(..length - PRELUDE) else {
             return Ok(None);
         };
-        let message = read_message_from(whole).map_err(Broken::Message)?;
+        let head = u32::from_be_bytes([e, f, g, h]) as usize;
+        let message = message_of(prelude, head, body).map_err(Broken::Message)?;
         self.held.advance(length);
-        Ok(Some(Message::from(message)))
+        Ok(Some(message))
     }
+}
+
+/// The message that follows a prelude, with so many bytes of headers.
+fn message_of(prelude: &[u8], head: usize, body: &[u8]) -> Result<Message, Defect> {
+    let (content, checksum) = body.split_last_chunk().ok_or(Defect::Length)?;
+    let (headers, payload) = content.split_at_checked(head).ok_or(Defect::Length)?;
+    let mut counted = crc32fast::Hasher::new();
+    counted.update(prelude);
+    counted.update(content);
+    if counted.finalize() != u32::from_be_bytes(*checksum) {
+        return Err(Defect::Checksum);
+    }
+    Message::read(headers, payload)
 }
 
 impl fmt::Debug for EventStream {

@@ -48,6 +48,6 @@ mod event_stream;
 mod signer;
 mod skew;
 
-pub use event_stream::{Broken, EventStream, Kind, Message, Unwritable};
+pub use event_stream::{Broken, Defect, EventStream, Kind, Message, Unwritable};
 pub use signer::{BodyHash, Credentials, Request, SignError, Signed, Signer, Unusable};
 pub use skew::Skew;

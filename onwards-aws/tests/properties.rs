@@ -128,6 +128,37 @@ fn pieces(cuts: &[Vec<u8>]) -> impl Iterator<Item = &[u8]> {
     cuts.iter().map(Vec::as_slice)
 }
 
+/// A message whose checksums hold.
+fn framed(headers: &[u8], said: u32, payload: &[u8]) -> Vec<u8> {
+    let length = 16 + headers.len() + payload.len();
+    let mut bytes = (length as u32).to_be_bytes().to_vec();
+    bytes.extend(said.to_be_bytes());
+    bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
+    bytes.extend(headers);
+    bytes.extend(payload);
+    bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
+    bytes
+}
+
+/// A header with a value of any type, often one that says what a message is.
+fn header() -> impl Strategy<Value = Vec<u8>> {
+    let name = prop_oneof![
+        3 => Just(":message-type"), 2 => Just(":event-type"), 1 => Just(":exception-type"), 1 => Just(":error-code"),
+        1 => Just(":error-message"), 1 => Just("x"), 1 => Just(""),
+    ];
+    let text = prop_oneof![
+        2 => Just("event"), 1 => Just("exception"), 1 => Just("error"), 1 => Just(""), 1 => Just("\u{e9}"),
+    ];
+    let value = prop_oneof![
+        4 => text.prop_map(|text| [&[7, 0, text.len() as u8], text.as_bytes()].concat()),
+        1 => prop_oneof![Just((0_u8, 0)), Just((1, 0)), Just((2, 1)), Just((3, 2)), Just((4, 4)), Just((5, 8)), Just((8, 8)), Just((9, 16))]
+            .prop_map(|(value_type, size)| [vec![value_type], vec![7; size]].concat()),
+        1 => Just(vec![6, 0, 3, 0xff, 0xfe, 0xfd]),
+        1 => Just(vec![7, 0, 1, 0xff]),
+    ];
+    (name, value).prop_map(|(name, value)| [&[name.len() as u8], name.as_bytes(), &value].concat())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
@@ -172,15 +203,49 @@ proptest! {
         said in prop_oneof![Just(None), (0_u32..90).prop_map(Some)],
         payload in prop::collection::vec(any::<u8>(), 0..20),
     ) {
-        let length = 16 + headers.len() + payload.len();
-        let mut bytes = (length as u32).to_be_bytes().to_vec();
-        bytes.extend(said.unwrap_or(headers.len() as u32).to_be_bytes());
-        bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
-        bytes.extend(headers);
-        bytes.extend(payload);
-        bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
+        let bytes = framed(&headers, said.unwrap_or(headers.len() as u32), &payload);
         let text = read([bytes.as_slice()], 1000);
         prop_assert_eq!(text.is_empty(), false);
+    }
+
+    /// Amazon's own reader takes the same messages for whole, and finds the same in them.
+    #[test]
+    fn amazons_reader_agrees(
+        headers in prop::collection::vec(header(), 0..4),
+        wrong in prop::option::of((any::<prop::sample::Index>(), 0_u8..12)),
+        said in prop_oneof![9 => Just(None), 1 => (0_u32..90).prop_map(Some)],
+        payload in prop::collection::vec(any::<u8>(), 0..20),
+    ) {
+        let mut headers = headers.concat();
+        if let Some((place, value)) = wrong && !headers.is_empty() {
+            let place = place.index(headers.len());
+            headers[place] = value;
+        }
+        let bytes = framed(&headers, said.unwrap_or(headers.len() as u32), &payload);
+        let theirs = aws_smithy_eventstream::frame::read_message_from(&bytes[..]);
+        let mut stream = EventStream::new(1000);
+        stream.push(&bytes);
+        let ours = stream.next().unwrap();
+        prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{:?} {:?}", ours, theirs);
+        if let (Ok(ours), Ok(theirs)) = (ours, theirs) {
+            prop_assert_eq!(ours.payload(), theirs.payload());
+            let text = |name: &str| {
+                let mut headers = theirs.headers().iter();
+                let header = headers.find(|header| header.name().as_str() == name);
+                let value = header.and_then(|header| header.value().as_string().ok());
+                value.map_or("", |text| text.as_str()).to_owned()
+            };
+            let told = match text(":message-type").as_str() {
+                "event" => format!("{:?}", Kind::Event(&text(":event-type"))),
+                "exception" => format!("{:?}", Kind::Exception(&text(":exception-type"))),
+                "error" => {
+                    let (code, message) = (&text(":error-code"), &text(":error-message"));
+                    format!("{:?}", Kind::Error { code, message })
+                }
+                _ => "Other".to_owned(),
+            };
+            prop_assert_eq!(format!("{:?}", ours.kind()), told);
+        }
     }
 
     #[test]

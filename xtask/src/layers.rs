@@ -110,7 +110,6 @@ pub(crate) const LAYERS: &[Layer] = &[
         outside: External::Only(&[
             "aws-credential-types",
             "aws-sigv4",
-            "aws-smithy-eventstream",
             "aws-smithy-types",
             "bytes",
             "crc32fast",
@@ -118,7 +117,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "thiserror",
             "tracing",
         ]),
-        testing: External::Only(&["expect-test", "proptest"]),
+        testing: External::Only(&["aws-smithy-eventstream", "expect-test", "proptest"]),
     },
     Layer {
         name: "onwards-dialects",

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use aws_smithy_eventstream::frame::write_message_to;
-use aws_smithy_types::event_stream::{Header, HeaderValue, Message as Raw};
 use bytes::Bytes;
+
+use super::{LEAST, headers};
 
 const MESSAGE_TYPE: &str = ":message-type";
 const EVENT_TYPE: &str = ":event-type";
@@ -12,9 +12,22 @@ const EXCEPTION_TYPE: &str = ":exception-type";
 const ERROR_CODE: &str = ":error-code";
 const ERROR_MESSAGE: &str = ":error-message";
 
-/// A message of an event stream. Printing it does not show its payload.
-#[derive(Clone, PartialEq)]
-pub struct Message(Raw);
+/// A message of an event stream: what its headers say that it is, and what it carries; other headers are not kept. Printing it
+/// does not show its payload.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Message {
+    sort: Sort,
+    payload: Bytes,
+}
+
+/// [`Kind`], in texts of its own.
+#[derive(Clone, PartialEq, Eq)]
+enum Sort {
+    Event(Box<str>),
+    Exception(Box<str>),
+    Error(Box<str>, Box<str>),
+    Other,
+}
 
 /// What a message is, by its headers. A header that is missing, or not text, reads as empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,84 +51,125 @@ pub enum Kind<'a> {
 /// A message that its framing has no room for: a name or text over 64 KiB, or a payload over 4 GiB.
 #[derive(Debug, thiserror::Error)]
 #[error("the message cannot be framed")]
-pub struct Unwritable(#[source] aws_smithy_eventstream::error::Error);
+pub struct Unwritable;
 
 impl Message {
     /// An event with a payload of JSON.
     pub fn event(event_type: &str, payload: impl Into<Bytes>) -> Self {
-        Self::with(payload, "event", &[(EVENT_TYPE, event_type)])
+        let (sort, payload) = (Sort::Event(event_type.into()), payload.into());
+        Self { sort, payload }
     }
 
     /// An exception with a payload of JSON.
     pub fn exception(exception_type: &str, payload: impl Into<Bytes>) -> Self {
-        Self::with(payload, "exception", &[(EXCEPTION_TYPE, exception_type)])
+        let (sort, payload) = (Sort::Exception(exception_type.into()), payload.into());
+        Self { sort, payload }
     }
 
     /// A failure outside the service's model.
     #[must_use]
     pub fn error(code: &str, message: &str) -> Self {
-        let headers = [(ERROR_CODE, code), (ERROR_MESSAGE, message)];
-        Self::with(Bytes::new(), "error", &headers)
+        let (sort, payload) = (Sort::Error(code.into(), message.into()), Bytes::new());
+        Self { sort, payload }
     }
 
-    fn with(payload: impl Into<Bytes>, kind: &str, headers: &[(&'static str, &str)]) -> Self {
-        let payload = payload.into();
-        let content = (":content-type", "application/json");
-        let headers = headers
-            .iter()
-            .copied()
-            .chain((!payload.is_empty()).then_some(content))
-            .chain([(MESSAGE_TYPE, kind)]);
-        let headers = headers
-            .map(|(name, value)| Header::new(name, HeaderValue::String(value.to_owned().into())));
-        Self(Raw::new_from_parts(headers.collect(), payload))
+    /// Of the bytes between prelude and checksum.
+    pub(super) fn read(head: &[u8], payload: &[u8]) -> Result<Self, headers::Defect> {
+        let mut found = Found::default();
+        for header in headers::Headers::of(head) {
+            let (name, value) = header?;
+            found.header(name, value);
+        }
+        let [message_type, event, exception, code, message] =
+            found.0.map(Option::unwrap_or_default);
+        Ok(Self {
+            sort: match message_type {
+                "event" => Sort::Event(event.into()),
+                "exception" => Sort::Exception(exception.into()),
+                "error" => Sort::Error(code.into(), message.into()),
+                _ => Sort::Other,
+            },
+            payload: Bytes::copy_from_slice(payload),
+        })
     }
 
     /// What it is.
     #[must_use]
     pub fn kind(&self) -> Kind<'_> {
-        match self.header(MESSAGE_TYPE) {
-            "event" => Kind::Event(self.header(EVENT_TYPE)),
-            "exception" => Kind::Exception(self.header(EXCEPTION_TYPE)),
-            "error" => Kind::Error {
-                code: self.header(ERROR_CODE),
-                message: self.header(ERROR_MESSAGE),
-            },
-            _ => Kind::Other,
+        match &self.sort {
+            Sort::Event(event_type) => Kind::Event(event_type),
+            Sort::Exception(exception_type) => Kind::Exception(exception_type),
+            Sort::Error(code, message) => Kind::Error { code, message },
+            Sort::Other => Kind::Other,
         }
     }
 
     /// What it carries.
     #[must_use]
     pub fn payload(&self) -> &Bytes {
-        self.0.payload()
+        &self.payload
     }
 
-    /// Its bytes on the wire.
+    /// Its bytes on the wire, with the headers that say what it is.
     ///
     /// # Errors
     /// When a length does not fit its field.
     pub fn encode(&self) -> Result<Vec<u8>, Unwritable> {
-        let mut bytes = Vec::with_capacity(self.payload().len().saturating_add(128));
-        write_message_to(&self.0, &mut bytes).map_err(Unwritable)?;
+        let mut head = Vec::new();
+        let mut header = |name: &str, value: &str| headers::write(name, value, &mut head);
+        let message_type = match &self.sort {
+            Sort::Event(event_type) => {
+                header(EVENT_TYPE, event_type)?;
+                "event"
+            }
+            Sort::Exception(exception_type) => {
+                header(EXCEPTION_TYPE, exception_type)?;
+                "exception"
+            }
+            Sort::Error(code, message) => {
+                header(ERROR_CODE, code)?;
+                header(ERROR_MESSAGE, message)?;
+                "error"
+            }
+            Sort::Other => "",
+        };
+        if !self.payload.is_empty() {
+            header(":content-type", "application/json")?;
+        }
+        if !message_type.is_empty() {
+            header(MESSAGE_TYPE, message_type)?;
+        }
+        let length = LEAST
+            .saturating_add(head.len())
+            .saturating_add(self.payload.len());
+        let size = |size: usize| u32::try_from(size).map_err(|_| Unwritable);
+        let mut bytes = Vec::with_capacity(length);
+        bytes.extend(size(length)?.to_be_bytes());
+        bytes.extend(size(head.len())?.to_be_bytes());
+        bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
+        bytes.extend_from_slice(&head);
+        bytes.extend_from_slice(&self.payload);
+        bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
         Ok(bytes)
-    }
-
-    fn header(&self, name: &str) -> &str {
-        let header = self
-            .0
-            .headers()
-            .iter()
-            .find(|header| header.name().as_str() == name);
-        header
-            .and_then(|header| header.value().as_string().ok())
-            .map_or("", |text| text.as_str())
     }
 }
 
-impl From<Raw> for Message {
-    fn from(raw: Raw) -> Self {
-        Self(raw)
+/// The headers that say what a message is: its type, and those of an event, an exception and an error. The first of a name counts.
+#[derive(Default)]
+struct Found<'a>([Option<&'a str>; 5]);
+
+impl<'a> Found<'a> {
+    fn header(&mut self, name: &str, value: Option<&'a str>) {
+        let Self([message_type, event, exception, code, message]) = self;
+        let place = match name {
+            MESSAGE_TYPE => message_type,
+            EVENT_TYPE => event,
+            EXCEPTION_TYPE => exception,
+            ERROR_CODE => code,
+            ERROR_MESSAGE => message,
+            _ => return,
+        };
+        place.get_or_insert(value.unwrap_or_default());
     }
 }
 
