@@ -1,8 +1,8 @@
 //! Payloads of a stream that differ from the one before only in their text: most do.
 //!
-//! A payload that said a text and nothing else is remembered, without the text. One that follows at once and has the same bytes
-//! around a valid string says that string, whatever the dialect: what a reader knows after a text is what it knows after two. So
-//! it takes a few comparisons of memory instead of a walk.
+//! A payload that said a text, or a piece of a call's arguments, and nothing else is remembered, without the text. One that follows
+//! at once and has the same bytes around a valid string says that string, whatever the dialect: what a reader knows after a text
+//! is what it knows after two. So it takes a few comparisons of memory instead of a walk.
 
 use crate::answer::Event;
 use crate::text::{Str, value};
@@ -10,7 +10,7 @@ use crate::text::{Str, value};
 /// Longer payloads are not remembered.
 const MEMORY: usize = 2048;
 
-/// The payload before, if it said a text and nothing else. Holds up to 2 KiB.
+/// The payload before, if it said one text and nothing else. Holds up to 2 KiB.
 #[derive(Debug, Default)]
 pub(crate) struct Alike {
     known: bool,
@@ -20,6 +20,8 @@ pub(crate) struct Alike {
     before: usize,
     after: usize,
     choice: u64,
+    /// The call that the text is arguments of.
+    call: Option<u64>,
 }
 
 /// Who is told the events.
@@ -43,13 +45,15 @@ impl Alike {
             return None;
         }
         let string = value(payload.get(self.before..end)?)?;
-        Some(Event::Text {
-            choice: self.choice,
-            text: Str::of(&string).filter(|text| !text.is_empty())?,
+        let choice = self.choice;
+        let text = Str::of(&string).filter(|text| !text.is_empty())?;
+        Some(match self.call {
+            Some(call) => Event::ToolArguments { choice, call, text },
+            None => Event::Text { choice, text },
         })
     }
 
-    /// Reads a payload and remembers it if it says a text and nothing else, counts of tokens aside: they are those it said before.
+    /// Reads a payload and remembers it if it says one text and nothing else, counts of tokens aside: they are those it said before.
     pub(crate) fn watch<T>(
         &mut self,
         event: &str,
@@ -60,24 +64,28 @@ impl Alike {
         let mut texts = 0_u8;
         let mut place = None;
         let result = read(&mut |told| {
-            match &told {
-                Event::Text { choice, text } => {
-                    texts = texts.saturating_add(1);
-                    place = around(payload, text).map(|(before, after)| (before, after, *choice));
-                }
-                Event::Usage(_) => {}
-                _ => texts = 2,
+            let said = match &told {
+                Event::Text { choice, text } => Some((*choice, None, text)),
+                Event::ToolArguments { choice, call, text } => Some((*choice, Some(*call), text)),
+                _ => None,
+            };
+            if let Some((choice, call, text)) = said {
+                texts = texts.saturating_add(1);
+                place = around(payload, text).map(|around| (around, choice, call));
+            } else if !matches!(told, Event::Usage(_)) {
+                texts = 2;
             }
             sink(told);
         });
         self.known = false;
-        if let (Some((before, after, choice)), 1) = (place, texts)
+        if let (Some(((before, after), choice, call)), 1) = (place, texts)
             && payload.len() <= MEMORY
         {
             self.known = true;
             event.clone_into(&mut self.event);
             payload.clone_into(&mut self.payload);
-            (self.before, self.after, self.choice) = (before, after, choice);
+            (self.before, self.after) = (before, after);
+            (self.choice, self.call) = (choice, call);
         }
         result
     }

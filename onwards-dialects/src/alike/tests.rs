@@ -53,6 +53,45 @@ fn a_text_like_the_one_before_is_recalled() {
 }
 
 #[test]
+fn arguments_like_the_ones_before_are_recalled() {
+    let begin = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{"}},{"index":1,"id":"d","function":{"name":"g","arguments":"{"}}]}}]}"#;
+    let piece = |number: u64, text: &str| {
+        format!(
+            r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":{number},"function":{{"arguments":"{text}"}}}}]}}}}]}}"#
+        )
+    };
+    let mut decoder = Kind::OpenAi.decoder(Reading::default(), &options());
+    let (mut out, mut lines) = (String::new(), Vec::new());
+    for (payload, known) in [
+        (begin.to_owned(), false),
+        (piece(0, "a"), true),
+        (piece(0, "\\\"b"), true),
+        (piece(1, "c"), true),
+        (piece(1, "d"), true),
+        (piece(1, ""), false),
+        (piece(1, "e"), true),
+    ] {
+        out.clear();
+        let said = decoder
+            .payload("", &payload, &mut |event| out += &format!("{event:?}"))
+            .map(|step| format!("{step:?} {out}"));
+        assert_eq!(remembers(&decoder), known, "{payload}");
+        lines.push(said.unwrap());
+    }
+    assert_eq!(
+        lines[1..],
+        [
+            r#"Open ToolArguments { choice: 0, call: 0, text: "a" }"#,
+            r#"Open ToolArguments { choice: 0, call: 0, text: "\"b" }"#,
+            r#"Open ToolArguments { choice: 0, call: 1, text: "c" }"#,
+            r#"Open ToolArguments { choice: 0, call: 1, text: "d" }"#,
+            "Open ",
+            r#"Open ToolArguments { choice: 0, call: 1, text: "e" }"#,
+        ]
+    );
+}
+
+#[test]
 fn what_only_looks_alike_is_read() {
     for bad in [
         "\"b",
