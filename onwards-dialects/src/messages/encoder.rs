@@ -22,6 +22,8 @@ pub(crate) struct Encoder {
     calls: bool,
     finish: Finish<'static>,
     usage: Option<Usage>,
+    /// The client has been told of an end.
+    ended: bool,
 }
 
 impl Encoder {
@@ -34,6 +36,7 @@ impl Encoder {
             calls: false,
             finish: Finish::default(),
             usage: None,
+            ended: false,
             context,
         }
     }
@@ -92,6 +95,9 @@ impl Encoder {
 
     /// Appends the end of an answer that is whole.
     pub(crate) fn end(&mut self, out: &mut String) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
         self.start(out);
         self.blocks.end(out);
         let stop = stop_reason(&self.finish, self.calls);
@@ -111,6 +117,9 @@ impl Encoder {
 
     /// Appends the end of an answer that broke off.
     pub(crate) fn fail(&mut self, failure: &Failure, out: &mut String) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
         out.push_str("event: error\ndata: ");
         failures::write_failure(failure, &self.context.request_id, out);
         out.push_str("\n\n");

@@ -482,6 +482,23 @@ fn a_broken_stream_ends_with_an_error() {
 }
 
 #[test]
+fn nothing_comes_behind_an_end() {
+    let failure = Failure::of(502, None, "gone");
+    for failed in [false, true] {
+        let mut encoder = Encoder::new(context());
+        let mut out = String::new();
+        match failed {
+            true => encoder.fail(&failure, &mut out),
+            false => encoder.end(&mut out),
+        }
+        let told = out.clone();
+        encoder.fail(&failure, &mut out);
+        encoder.end(&mut out);
+        assert_eq!(out, told);
+    }
+}
+
+#[test]
 fn what_waits_is_bounded() {
     let mut encoder = Encoder::new(Context {
         sequential: false,
