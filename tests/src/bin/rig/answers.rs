@@ -35,6 +35,8 @@ pub(crate) struct Step {
     pub(crate) bytes: Vec<u8>,
     /// How many events it holds.
     pub(crate) events: usize,
+    /// How many the client gets of it.
+    pub(crate) told: usize,
 }
 
 /// A chat completion of about 600 bytes; with fields that no API description has, if so asked.
@@ -102,51 +104,72 @@ fn whole(body: &Value) -> Answer {
 
 /// A stream: the role, as many pieces of text, the reason to finish, the usage, and the end mark, so many events at a time.
 pub(crate) fn stream(pieces: usize, at_once: usize, extra: bool) -> Answer {
-    let events: Vec<String> = payloads(pieces, extra).iter().map(chunk).collect();
+    let events: Vec<Vec<u8>> = payloads(pieces, extra).iter().map(event).collect();
     let mut steps: Vec<Step> = events
         .chunks(at_once)
         .map(|events| Step {
-            bytes: events.concat().into_bytes(),
+            bytes: events.iter().flat_map(|event| chunk(event)).collect(),
             events: events.len(),
+            told: events.len(),
         })
         .collect();
+    frame(&mut steps, EVENTS);
+    Answer::Steps(steps)
+}
+
+/// Puts the head before a stream, and the end of its body behind it.
+pub(crate) fn frame(steps: &mut [Step], content_type: &str) {
     if let Some(first) = steps.first_mut() {
-        first.bytes.splice(0..0, stream_head().into_bytes());
+        let head = stream_head(content_type);
+        first.bytes.splice(0..0, head.into_bytes());
     }
     if let Some(last) = steps.last_mut() {
         last.bytes.extend_from_slice(b"0\r\n\r\n");
     }
-    Answer::Steps(steps)
 }
 
 /// A stream that stays open.
 pub(crate) fn held() -> Answer {
-    let first = payloads(0, false).first().map(chunk).unwrap_or_default();
-    Answer::Held((stream_head() + &first).into_bytes())
+    let first = payloads(0, false).first().map(event).unwrap_or_default();
+    let mut bytes = stream_head(EVENTS).into_bytes();
+    bytes.extend(chunk(&first));
+    Answer::Held(bytes)
 }
 
-fn stream_head() -> String {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n";
-    format!("{head}{FIELDS}")
+/// The type of an event stream.
+pub(crate) const EVENTS: &str = "text/event-stream; charset=utf-8";
+
+fn stream_head(content_type: &str) -> String {
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n{FIELDS}"
+    )
+}
+
+pub(crate) fn event(payload: &String) -> Vec<u8> {
+    format!("data: {payload}\n\n").into_bytes()
 }
 
 /// An event in the chunked coding.
-fn chunk(payload: &String) -> String {
-    let event = format!("data: {payload}\n\n");
-    format!("{:x}\r\n{event}\r\n", event.len())
+pub(crate) fn chunk(event: &[u8]) -> Vec<u8> {
+    let size = format!("{:x}\r\n", event.len());
+    [size.as_bytes(), event, b"\r\n"].concat()
 }
 
-fn payloads(pieces: usize, extra: bool) -> Vec<String> {
-    let words = [
+/// A piece of the text of streams.
+pub(crate) fn word(at: usize) -> &'static str {
+    const WORDS: [&str; 11] = [
         " so", " the", " answer", " grows", " by", " a", " word", ",", " and", " another", ".",
     ];
+    WORDS[at * 7 % WORDS.len()]
+}
+
+pub(crate) fn payloads(pieces: usize, extra: bool) -> Vec<String> {
     let mut all = vec![piece(
         json!({"role": "assistant", "content": ""}),
         None,
         extra,
     )];
-    let pick = |at: usize| words.iter().cycle().nth(at * 7 % words.len());
-    all.extend((0..pieces).map(|at| piece(json!({"content": pick(at)}), None, extra)));
+    all.extend((0..pieces).map(|at| piece(json!({"content": word(at)}), None, extra)));
     all.push(piece(json!({}), Some("stop"), extra));
     let mut usage = envelope(json!([]), extra);
     usage["usage"] =

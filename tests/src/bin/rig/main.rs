@@ -20,6 +20,7 @@
 
 mod answers;
 mod client;
+mod kinds;
 mod pieces;
 mod process;
 mod provider;

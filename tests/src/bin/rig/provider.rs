@@ -125,11 +125,11 @@ fn length(bytes: &[u8]) -> Option<usize> {
     Some(head + 4 + digits.parse::<usize>().expect("a length"))
 }
 
-/// The number of the client, which it says as `user`.
+/// The number of the client, which it says in its text: whatever the provider speaks, that arrives.
 fn lane(request: &[u8]) -> usize {
-    const MARK: &[u8] = b"\"user\":\"";
+    const MARK: &[u8] = b"(client ";
     let at = find(request, MARK).expect("the client's number") + MARK.len();
-    let digits = request[at..].split(|&byte| byte == b'"').next();
+    let digits = request[at..].split(|&byte| byte == b')').next();
     let digits = std::str::from_utf8(digits.unwrap_or_default()).expect("digits");
     digits.parse().expect("a number")
 }

@@ -91,13 +91,13 @@ impl<'a> Site<'a> {
     /// What the answers of a scenario are to be.
     async fn learn(&self, scenario: &Scenario) -> Expected {
         let steps: Vec<usize> = match scenario.answer() {
-            Answer::Steps(steps) => steps.iter().map(|step| step.events).collect(),
+            Answer::Steps(steps) => steps.iter().map(|step| step.told).collect(),
             _ => Vec::new(),
         };
         let mut client = Client::connect(self.address(), &self.lanes, 0).await;
         let body = client.learn(&scenario.requests(0, 1)[0], &steps).await;
         scenario.look_at(&body);
-        Expected::new(body, &steps)
+        Expected::new(body, &steps, scenario.is_translated())
     }
 
     /// Opens so many streams.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::answers::{self, Answer};
+use crate::kinds::{self, Kind, Protocol};
 
 /// A kind of request, and how it is answered.
 #[derive(Debug)]
@@ -50,6 +51,13 @@ pub(crate) enum Work {
     Embeddings,
     /// A stream of so many pieces, so many events at a time.
     Stream { pieces: usize, at_once: usize },
+    /// The same text from a provider of a known kind, to a client that speaks this.
+    Spoken {
+        kind: Kind,
+        protocol: Protocol,
+        pieces: usize,
+        at_once: usize,
+    },
 }
 
 /// How many aliases, keys or streams there are where there are many.
@@ -69,12 +77,31 @@ pub(crate) fn all(held: usize) -> Vec<Scenario> {
     };
     let small = |name, house| scenario(name, house, Work::Small, 32, 25);
     let stream = |pieces, at_once| Work::Stream { pieces, at_once };
+    let spoken = |name, kind, protocol| {
+        let (pieces, at_once) = (1000, 16);
+        let work = Work::Spoken {
+            kind,
+            protocol,
+            pieces,
+            at_once,
+        };
+        scenario(name, Plain, work, 8, 1)
+    };
     vec![
         small("unary_small", Plain),
         scenario("unary_rewrite", Plain, Work::Renamed, 32, 25),
         scenario("prompt_200k", Plain, Work::Prompt, 8, 2),
         scenario("sanitize_unary", Plain, Work::Cleaned, 32, 25),
         scenario("stream100", Plain, stream(100, 1), 50, 1),
+        spoken("burst1000_native", Kind::OpenAi, Protocol::Chat),
+        spoken(
+            "burst1000_openai_messages",
+            Kind::OpenAi,
+            Protocol::Messages,
+        ),
+        spoken("burst1000_anthropic_chat", Kind::Anthropic, Protocol::Chat),
+        spoken("burst1000_gemini_chat", Kind::Gemini, Protocol::Chat),
+        spoken("burst1000_bedrock_chat", Kind::Bedrock, Protocol::Chat),
         scenario("unary_strict", Strict, Work::Cleaned, 32, 25),
         scenario("embed_strict", Strict, Work::Embeddings, 4, 1),
         scenario("stream1000_strict", Strict, stream(1000, 1), 25, 1),
@@ -94,7 +121,7 @@ impl Scenario {
     /// What figures are per.
     pub(crate) fn unit(&self) -> &'static str {
         match self.work {
-            Work::Stream { .. } => "event",
+            Work::Stream { .. } | Work::Spoken { .. } => "event",
             _ => "request",
         }
     }
@@ -103,12 +130,31 @@ impl Scenario {
         self.house == House::Strict || self.work == Work::Cleaned
     }
 
+    /// Whether the answer is written anew, with the time and ids of its own.
+    pub(crate) fn is_translated(&self) -> bool {
+        self.spoken()
+            .is_some_and(|spoken| spoken != (Kind::OpenAi, Protocol::Chat))
+    }
+
+    fn spoken(&self) -> Option<(Kind, Protocol)> {
+        match self.work {
+            Work::Spoken { kind, protocol, .. } => Some((kind, protocol)),
+            _ => None,
+        }
+    }
+
     pub(crate) fn answer(&self) -> Answer {
         match self.work {
             Work::Small | Work::Renamed | Work::Prompt => answers::completion(false),
             Work::Cleaned => answers::completion(true),
             Work::Embeddings => answers::embeddings(),
             Work::Stream { pieces, at_once } => answers::stream(pieces, at_once, self.is_cleaned()),
+            Work::Spoken {
+                kind,
+                protocol,
+                pieces,
+                at_once,
+            } => kinds::stream(kind, protocol, pieces, at_once),
         }
     }
 
@@ -143,21 +189,28 @@ impl Scenario {
         };
         let body = match self.work {
             Work::Embeddings => json!({"model": alias, "input": text}),
-            Work::Stream { .. } => json!({
-                "model": alias,
-                "user": lane.to_string(),
-                "stream": true,
-                "stream_options": {"include_usage": true},
-                "messages": [{"role": "user", "content": text}],
-            }),
+            Work::Stream { .. } | Work::Spoken { .. } => {
+                let text = format!("{text} (client {lane})");
+                let mut body = json!({
+                    "model": alias,
+                    "stream": true,
+                    "messages": [{"role": "user", "content": text}],
+                });
+                match self.spoken() {
+                    Some((_, Protocol::Messages)) => body["max_tokens"] = json!(4096),
+                    _ => body["stream_options"] = json!({"include_usage": true}),
+                }
+                body
+            }
             _ => json!({
                 "model": alias,
                 "temperature": 0.7,
                 "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": text}],
             }),
         };
-        let path = match self.work {
-            Work::Embeddings => "/v1/embeddings",
+        let path = match (self.work, self.spoken()) {
+            (Work::Embeddings, _) => "/v1/embeddings",
+            (_, Some((_, Protocol::Messages))) => "/v1/messages",
             _ => "/v1/chat/completions",
         };
         post(path, key, &body)
@@ -166,6 +219,15 @@ impl Scenario {
     /// Looks at the first answer.
     pub(crate) fn look_at(&self, body: &[u8]) {
         let text = std::str::from_utf8(body).expect("text");
+        if let Work::Spoken {
+            kind,
+            protocol,
+            pieces,
+            ..
+        } = self.work
+        {
+            return self.look_at_spoken(text, kind, protocol, pieces);
+        }
         let values: Vec<Value> = match self.work {
             Work::Stream { pieces, .. } => {
                 let events: Vec<&str> = text
@@ -207,6 +269,39 @@ impl Scenario {
             _ => assert_eq!(values[0]["usage"]["total_tokens"], 54, "{}", self.name),
         }
     }
+
+    /// Looks at a stream of a provider of a known kind: all of its text is there, under the client's name for the model.
+    fn look_at_spoken(&self, text: &str, kind: Kind, protocol: Protocol, pieces: usize) {
+        let events = payloads(text);
+        let said = events.iter().filter_map(|event| protocol.text(event));
+        let words = (0..pieces).map(answers::word);
+        assert!(
+            said.eq(words),
+            "{}: {kind:?} says something else",
+            self.name
+        );
+        let models = events.iter().filter_map(|event| protocol.model(event));
+        let mut named = 0;
+        for model in models {
+            assert_eq!(model, self.name, "{}", self.name);
+            named += 1;
+        }
+        assert!(named > 0, "{}: no event names a model", self.name);
+        let ends = match protocol {
+            Protocol::Chat => "data: [DONE]\n\n",
+            Protocol::Messages => "data: {\"type\":\"message_stop\"}\n\n",
+        };
+        assert!(text.ends_with(ends), "{}: the end", self.name);
+    }
+}
+
+/// The JSON of the events of a stream.
+fn payloads(text: &str) -> Vec<Value> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    lines
+        .filter(|payload| *payload != "[DONE]")
+        .map(|payload| serde_json::from_str(payload).expect("JSON"))
+        .collect()
 }
 
 /// A request that opens a stream which stays open.
@@ -246,6 +341,10 @@ impl House {
             let mut target = json!({"url": url(port), "onwards_key": "sk-provider"});
             if scenario.work == Work::Renamed || scenario.is_cleaned() {
                 target["onwards_model"] = json!("mock");
+            }
+            if let Some((kind, _)) = scenario.spoken() {
+                target["onwards_model"] = json!("mock");
+                target["kind"] = json!(kind.name());
             }
             if scenario.work == Work::Cleaned && self != Self::Strict {
                 target["sanitize_response"] = json!(true);

@@ -122,6 +122,22 @@ fn a_cost_that_grows_with_a_number_is_a_problem() {
 }
 
 #[test]
+fn a_translated_event_that_costs_over_three_cleaned_ones_is_a_problem() {
+    let counts = [
+        ("burst1000_strict", Some(1_000.0)),
+        ("burst1000_anthropic_chat", Some(3_000.0)),
+        ("burst1000_bedrock_chat", Some(3_004.9)),
+        ("burst1000_gemini_chat", None),
+    ];
+    assert_eq!(
+        steep(&figures("B", &counts)),
+        [
+            "an event takes 3005 instructions in burst1000_bedrock_chat, 3.00 times the 1000 in burst1000_strict: 3 times are allowed"
+        ]
+    );
+}
+
+#[test]
 fn the_change_stands_beside_the_figures() {
     let kept = figures("A", &[("unary_bare", Some(1_000.0))]);
     let now = figures(

@@ -33,6 +33,27 @@ fn a_body_is_read_in_any_pieces() {
 #[test]
 fn steps_end_where_their_last_event_does() {
     let stream = b"data: a\n\ndata: b\n\ndata: c\n\n".to_vec();
-    assert_eq!(Expected::new(stream.clone(), &[2, 1]).steps, [18, 27]);
-    assert_eq!(Expected::new(stream, &[]).steps, [27]);
+    assert_eq!(
+        Expected::new(stream.clone(), &[2, 1], false).steps,
+        [18, 27]
+    );
+    assert_eq!(Expected::new(stream, &[], false).steps, [27]);
+}
+
+#[test]
+fn times_and_ids_may_differ() {
+    let body = br#"{"id":"a-1","created":17,"x":1}"#;
+    let expected = |varying| Expected::new(body.to_vec(), &[], varying);
+    let other = br#"{"id":"b+2","created":39,"x":1}"#;
+    for from in 0..body.len() {
+        for to in from..=body.len() {
+            assert!(expected(false).has(from, &body[from..to]));
+            assert!(expected(true).has(from, &body[from..to]));
+            assert!(expected(true).has(from, &other[from..to]), "{from} {to}");
+        }
+    }
+    assert!(!expected(false).has(0, other));
+    assert!(!expected(true).has(0, br#"{"id":"a-1","created":17,"x":2}"#));
+    assert!(!expected(true).has(4, br#":"a-1";"#));
+    assert!(!expected(true).has(30, b"}}"));
 }
