@@ -160,6 +160,12 @@ impl<'a, 'p> Fields<'a, 'p> {
         self.take(name).map(|value| json(&value))
     }
 
+    /// Takes a value of this kind as text.
+    pub(crate) fn json_of(&mut self, name: &str, kind: Kind) -> Result<Option<Json<'a>>, Rejected> {
+        let value = self.kind(name, kind, &kind.to_string())?;
+        Ok(value.map(|value| json(&value)))
+    }
+
     /// What has not been taken, `null` left out.
     pub(crate) fn rest(self) -> Vec<(Str<'a>, Json<'a>)> {
         self.members

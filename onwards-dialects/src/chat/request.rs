@@ -68,11 +68,7 @@ pub(crate) fn read_request(body: &[u8]) -> Result<Request<'_>, Rejected> {
         }
     }
     for (name, kind) in PARAMS {
-        if let Some(value) = fields.take(name) {
-            if value.kind() != kind {
-                return Err(At::Member(&root, name).wrong(&value, &kind.to_string()));
-            }
-            let value = json(&value);
+        if let Some(value) = fields.json_of(name, kind)? {
             request.params.push(Param { name, value });
         }
     }

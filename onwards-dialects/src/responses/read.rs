@@ -11,14 +11,14 @@ use crate::request::{
 use crate::text::{Str, json};
 
 /// Members that Chat Completions has under the same name.
-const SAME: [&str; 7] = [
-    "temperature",
-    "top_p",
-    "user",
-    "safety_identifier",
-    "metadata",
-    "service_tier",
-    "prompt_cache_key",
+const SAME: [(&str, Kind); 7] = [
+    ("temperature", Kind::Number),
+    ("top_p", Kind::Number),
+    ("user", Kind::String),
+    ("safety_identifier", Kind::String),
+    ("metadata", Kind::Object),
+    ("service_tier", Kind::String),
+    ("prompt_cache_key", Kind::String),
 ];
 
 /// Members that only OpenAI's own Responses endpoint understands and that an answer can do without.
@@ -61,8 +61,8 @@ pub(crate) fn read_request(body: &[u8]) -> Result<Request<'_>, Rejected> {
     request.stream = fields.bool("stream")?.unwrap_or_default();
     fields.object("stream_options")?;
     logprobs(&mut fields, &mut request)?;
-    for name in SAME {
-        if let Some(value) = fields.json(name) {
+    for (name, kind) in SAME {
+        if let Some(value) = fields.json_of(name, kind)? {
             request.params.push(Param { name, value });
         }
     }
@@ -218,7 +218,7 @@ fn text<'a>(fields: &mut Fields<'a, '_>, request: &mut Request<'a>) -> Result<()
         return Ok(());
     };
     let mut text = Fields::of(&text, At::Member(&fields.at, "text"))?;
-    if let Some(value) = text.json("verbosity") {
+    if let Some(value) = text.json_of("verbosity", Kind::String)? {
         request.params.push(Param {
             name: "verbosity",
             value,

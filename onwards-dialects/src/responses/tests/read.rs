@@ -293,6 +293,16 @@ fn what_is_wrong_is_said_with_its_place() {
         "the body: expected an object, found an array",
     );
     invalid(
+        r#"{"input":"a","top_p":"high"}"#,
+        "/top_p",
+        "/top_p: expected a number, found a string",
+    );
+    invalid(
+        r#"{"input":"a","text":{"verbosity":1}}"#,
+        "/text/verbosity",
+        "/text/verbosity: expected a string, found a number",
+    );
+    invalid(
         "{}",
         "/input",
         "/input: missing, expected a string or an array of items",
