@@ -15,7 +15,8 @@ pub struct Settings {
     pub max_images: usize,
     /// Most redirects that are followed for one picture.
     pub max_redirects: usize,
-    /// If there are any, only these hosts are asked: names or addresses, in full and without ports.
+    /// If there are any, only these hosts are asked: names or addresses, in full and without ports; `*.` before a name stands for
+    /// every name below it.
     pub allow_hosts: Vec<String>,
     /// Whether addresses that are not public may be asked.
     pub allow_private: bool,

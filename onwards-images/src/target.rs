@@ -62,6 +62,12 @@ impl Target {
         let plain = |host: &str| host.strip_suffix('.').unwrap_or(host).to_owned();
         let asked = self.url.host_str().map(plain);
         hosts.iter().any(|host| {
+            if let Some(domain) = host.strip_prefix("*.") {
+                let below = asked
+                    .as_deref()
+                    .and_then(|asked| asked.strip_suffix(domain));
+                return below.is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'));
+            }
             let parsed = Host::parse(host).or_else(|_| Host::parse(&format!("[{host}]")));
             parsed.is_ok_and(|host| Some(plain(&host.to_string())) == asked)
         })

@@ -86,7 +86,7 @@ fn generation(path: &str) -> Option<(&str, Generation)> {
 
 /// The model that a path of Gemini's API names, percent-decoded.
 pub(crate) fn model_in(path: &str) -> Option<Cow<'_, str>> {
-    let (model, _) = generation(path)?;
+    let (model, _) = generation(path.strip_suffix('/').unwrap_or(path))?;
     Some(match percent::decode(model) {
         Cow::Borrowed(_) => Cow::Borrowed(model),
         Cow::Owned(bytes) => String::from_utf8_lossy(&bytes).into_owned().into(),
@@ -162,6 +162,7 @@ mod tests {
             ("/v1beta/models/a%2Fb%3ac%zz:countTokens", Some("a/b:c%zz")),
             ("/v1beta/models/a/b:1:generateContent", Some("a/b:1")),
             ("/v1beta/models/%c3%a4:generateContent", Some("ä")),
+            ("/v1beta/models/fast:generateContent/", Some("fast")),
             ("/v1beta/models/fast", None),
         ] {
             assert_eq!(model_in(path).as_deref(), model, "{path}");

@@ -48,7 +48,10 @@ enum Block {
         bare: bool,
     },
     /// The call that stands for an answer of a given shape.
-    Shape,
+    Shape {
+        /// No arguments have come.
+        bare: bool,
+    },
     Thought {
         text: String,
         signature: String,
@@ -145,7 +148,7 @@ impl Decoder {
         let shape = self.reading.memory.structured.as_ref();
         let block = if shape.is_some_and(|tool| name.is(tool)) {
             self.shaped = true;
-            Block::Shape
+            Block::Shape { bare: true }
         } else {
             let number = self.calls;
             let id = member(&call, "toolUseId")
@@ -230,7 +233,8 @@ impl Decoder {
                 });
                 Ok(())
             }
-            Some(Block::Shape) => {
+            Some(Block::Shape { bare }) => {
+                *bare = false;
                 sink(Event::Text { choice: 0, text });
                 Ok(())
             }
@@ -304,7 +308,11 @@ impl Decoder {
                 }
                 sink(Event::ToolEnd { choice: 0, call });
             }
-            Block::Shape => {}
+            Block::Shape { bare: true } => sink(Event::Text {
+                choice: 0,
+                text: Str::plain("{}"),
+            }),
+            Block::Shape { bare: false } => {}
             Block::Thought {
                 text,
                 signature,

@@ -50,6 +50,8 @@ pub(crate) struct Names {
     /// Client's name to provider's, where they differ.
     mapped: BTreeMap<String, String>,
     used: BTreeSet<String>,
+    /// The next number for names that are alike, by what they have in common.
+    numbers: BTreeMap<String, usize>,
     /// A name must begin with a letter or an underscore (gemini).
     lettered: bool,
 }
@@ -113,13 +115,13 @@ impl Names {
             fit.truncate(LONGEST);
         }
         let mut sent = fit.clone();
-        let mut number = 2_usize;
+        let number = self.numbers.entry(fit.clone()).or_insert(2);
         while self.used.contains(&sent) {
             let suffix = format!("_{number}");
             sent.clone_from(&fit);
             sent.truncate(LONGEST - suffix.len());
             sent.push_str(&suffix);
-            number += 1;
+            *number += 1;
         }
         self.used.insert(sent.clone());
         sent

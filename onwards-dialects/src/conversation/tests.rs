@@ -363,3 +363,26 @@ fn pictures_go_as_what_they_are() {
         Err("unsupported_content")
     );
 }
+
+/// Counting anew for each would take minutes here.
+#[test]
+fn thousands_of_names_that_are_alike_are_told_apart() {
+    let tools = (0..20_000).map(|n| crate::request::Tool {
+        name: Str::owned(format!("{}{n}", "\u{e9}".repeat(64))),
+        description: None,
+        schema: None,
+        strict: None,
+        cache: None,
+    });
+    let request = Request {
+        tools: tools.collect(),
+        ..Request::default()
+    };
+    let names = super::names::Names::of(&request, false);
+    let mut memory = crate::Memory::default();
+    names.remember(&mut memory);
+    let told: std::collections::BTreeSet<_> =
+        memory.tool_names.iter().map(|(told, _)| told).collect();
+    assert_eq!(told.len(), 20_000);
+    assert!(told.iter().all(|name| name.len() <= 64));
+}

@@ -116,8 +116,8 @@ impl Encoder {
             Event::Usage(usage) => self.usage = Some(*usage),
             // White space, where there can be no comment.
             Event::KeepAlive if self.context.array => out.push('\n'),
-            Event::KeepAlive => out.push_str(": keep-alive\n\n"),
-            Event::Thinking { .. } | Event::TextState { .. } => {}
+            // Google's own client takes a comment for an answer that is broken.
+            Event::KeepAlive | Event::Thinking { .. } | Event::TextState { .. } => {}
         }
     }
 

@@ -83,6 +83,7 @@ fn written(
         settings,
         names: Names::of(request, true),
         report,
+        room: super::schema::ROOM,
     };
     let mut body = String::new();
     write(&mut writer, &conversation, &mut body)?;
@@ -142,6 +143,8 @@ struct Writer<'r, 's> {
     settings: &'r Settings<'s>,
     names: Names,
     report: Report,
+    /// What schemas may still become.
+    room: usize,
 }
 
 impl Writer<'_, '_> {

@@ -21,6 +21,9 @@ const DEPTH: usize = 64;
 /// Bytes of a schema, before and after.
 const LONGEST: usize = 1 << 20;
 
+/// What all schemas of one request may become, in bytes; beyond that they go as they are.
+pub(super) const ROOM: usize = 4 << 20;
+
 /// A schema in the subset.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Converted {
@@ -30,15 +33,19 @@ pub(super) struct Converted {
 }
 
 /// A schema in the subset of OpenAPI. `None` for one that cannot be said there: recursion, conditions, tuples, anything at all,
-/// and what grows beyond bounds when its references are followed.
-pub(super) fn open_api(schema: &str) -> Option<Converted> {
+/// and what grows beyond bounds when its references are followed. `room` is how many bytes all schemas of the request may still
+/// become; what this one takes is taken off, also where it comes to nothing.
+pub(super) fn open_api(schema: &str, room: &mut usize) -> Option<Converted> {
     let root = value(schema).filter(|_| schema.len() <= LONGEST)?;
     let mut converter = Converter {
         flattener: Flattener::new(root),
         lossy: false,
+        longest: LONGEST.min(*room),
     };
     let mut text = String::new();
-    converter.node(&root, 0, &mut text)?;
+    let written = converter.node(&root, 0, &mut text);
+    *room = room.saturating_sub(text.len());
+    written?;
     Some(Converted {
         text,
         lossy: converter.lossy,
@@ -69,6 +76,7 @@ pub(super) fn says_nothing(schema: &str) -> bool {
 struct Converter<'a> {
     flattener: Flattener<'a>,
     lossy: bool,
+    longest: usize,
 }
 
 /// What the values of a choice are written as.
@@ -81,7 +89,7 @@ struct Choice {
 impl<'a> Converter<'a> {
     /// Appends a node.
     fn node(&mut self, node: &Value<'a>, depth: usize, out: &mut String) -> Option<()> {
-        if depth > DEPTH || out.len() > LONGEST {
+        if depth > DEPTH || out.len() > self.longest {
             return None;
         }
         let entered = self.flattener.entered();

@@ -169,6 +169,31 @@ fn a_list_of_hosts_is_kept_to() {
     }
 }
 
+#[test]
+fn a_star_stands_for_every_name_below() {
+    let settings = Settings {
+        allow_hosts: vec!["*.pics.example".to_owned()],
+        ..settings()
+    };
+    check("https://a.pics.example/", &settings, name("a.pics.example"));
+    check(
+        "https://a.b.pics.example/",
+        &settings,
+        name("a.b.pics.example"),
+    );
+    for other in [
+        "pics.example",
+        "apics.example",
+        ".pics.example",
+        "a.pics.example.org",
+    ] {
+        assert!(
+            Target::parse(&format!("https://{other}/"), &settings).is_err(),
+            "{other}"
+        );
+    }
+}
+
 /// A list of which nothing can be read is not an empty one.
 #[test]
 fn a_list_without_a_host_allows_none() {

@@ -331,6 +331,7 @@ pub(super) fn shown(failure: &Failure, words: Words, dialect: &Dialect, model: &
     match words {
         Words::Scrubbed => Failure {
             message: dialect.scrubbed(&failure.message, model),
+            code: (failure.code.clone()).filter(|code| dialect.scrubbed(code, model) == *code),
             param: failure
                 .param
                 .as_deref()

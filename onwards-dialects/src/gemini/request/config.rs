@@ -181,7 +181,7 @@ impl Writer<'_, '_> {
         };
         let kind = value(text).map(|schema| schema.kind());
         let converted = match self.settings.options.schema_mode {
-            SchemaMode::OpenApi if kind == Some(Kind::Object) => open_api(text),
+            SchemaMode::OpenApi if kind == Some(Kind::Object) => open_api(text, &mut self.room),
             _ => None,
         };
         let description = schema.description.as_ref();

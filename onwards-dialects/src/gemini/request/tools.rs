@@ -40,7 +40,7 @@ impl Writer<'_, '_> {
         }
         if let Some(schema) = tool.schema.as_ref().filter(|schema| !says_nothing(schema)) {
             let converted = match self.settings.options.schema_mode {
-                SchemaMode::OpenApi => open_api(schema),
+                SchemaMode::OpenApi => open_api(schema, &mut self.room),
                 SchemaMode::JsonSchema => None,
             };
             match converted {

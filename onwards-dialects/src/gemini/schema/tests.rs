@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{Converted, json_schema, open_api, says_nothing};
+use super::{Converted, ROOM, json_schema, open_api, says_nothing};
 use crate::text::value;
 
 fn back(schema: &str) -> String {
@@ -8,7 +8,7 @@ fn back(schema: &str) -> String {
 }
 
 fn text(schema: &str) -> Option<String> {
-    let converted = open_api(schema)?;
+    let converted = open_api(schema, &mut ROOM.clone())?;
     assert!(value(&converted.text).is_some(), "{}", converted.text);
     assert!(!converted.lossy, "{schema}");
     Some(converted.text)
@@ -81,7 +81,7 @@ fn numbers_to_choose_from_are_strings_and_a_loss() {
             text: r#"{"type":"string","enum":["1","20"]}"#.to_owned(),
             lossy: true,
         };
-        assert_eq!(open_api(given), Some(expected));
+        assert_eq!(open_api(given, &mut ROOM.clone()), Some(expected));
     }
 }
 
@@ -119,7 +119,7 @@ fn what_cannot_be_said_there() {
         r##"{"type":"object","properties":{"next":{"$ref":"#"}}}"##,
         r##"{"$ref":"#/$defs/A","$defs":{"A":{"type":"object","properties":{"b":{"anyOf":[{"$ref":"#/$defs/B"},{"type":"null"}]}}},"B":{"type":"array","items":{"$ref":"#/$defs/A"}}}}"##,
     ] {
-        assert_eq!(open_api(given), None, "{given}");
+        assert_eq!(open_api(given, &mut ROOM.clone()), None, "{given}");
     }
 }
 
@@ -139,7 +139,7 @@ fn references_that_multiply_are_given_up() {
             definitions += &format!(r#","d{level}":{open}{twice}{close}"#);
         }
         let bomb = format!(r##"{{"$ref":"#/$defs/d39","$defs":{{{definitions}}}}}"##);
-        assert_eq!(open_api(&bomb), None);
+        assert_eq!(open_api(&bomb, &mut ROOM.clone()), None);
     }
     let deep = r#"{"type":"array","items":"#.repeat(60) + r#"{"type":"string"}"# + &"}".repeat(60);
     assert_eq!(text(&deep), Some(deep.clone()));
@@ -155,12 +155,12 @@ fn references_that_multiply_are_given_up() {
         r##"{{"$ref":"#/$defs/d0","$defs":{{{},"d100":{{"type":"string"}}}}}}"##,
         chain.join(",")
     );
-    assert_eq!(open_api(&chain), None);
+    assert_eq!(open_api(&chain, &mut ROOM.clone()), None);
     let long = format!(
         r#"{{"type":"string","description":"{}"}}"#,
         "x".repeat(1 << 20)
     );
-    assert_eq!(open_api(&long), None);
+    assert_eq!(open_api(&long, &mut ROOM.clone()), None);
 }
 
 #[test]
@@ -234,14 +234,14 @@ fn schema() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn there_and_back_is_the_same(schema in schema()) {
-        let there = open_api(&schema).unwrap();
+        let there = open_api(&schema, &mut ROOM.clone()).unwrap();
         prop_assert!(!there.lossy);
         prop_assert_eq!(back(&there.text), schema);
     }
 
     #[test]
     fn nothing_panics_and_what_is_written_is_json(schema in anything()) {
-        if let Some(converted) = open_api(&schema) {
+        if let Some(converted) = open_api(&schema, &mut ROOM.clone()) {
             prop_assert!(value(&converted.text).is_some());
         }
         let again = back(&schema);
@@ -293,4 +293,24 @@ fn anything() -> impl Strategy<Value = String> {
             }),
         ]
     })
+}
+
+#[test]
+fn schemas_of_one_request_share_their_room() {
+    let doubling: Vec<String> = (1..10)
+        .map(|n| {
+            let below = format!(r##"{{"$ref":"#/$defs/d{}"}}"##, n - 1);
+            format!(r#""d{n}":{{"type":"object","properties":{{"a":{below},"b":{below}}}}}"#)
+        })
+        .collect();
+    let long = "x".repeat(1500);
+    let schema = format!(
+        r##"{{"type":"object","properties":{{"x":{{"$ref":"#/$defs/d9"}}}},"$defs":{{"d0":{{"type":"string","description":"{long}"}},{}}}}}"##,
+        doubling.join(",")
+    );
+    let mut room = ROOM;
+    let converted = (0..100)
+        .filter(|_| open_api(&schema, &mut room).is_some())
+        .count();
+    assert_eq!((converted, room), (5, 0));
 }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, header};
 use onwards_dialects::wire::{MESSAGES_BETA, TELLING_HEADERS};
 use onwards_dialects::{Failure, NativeEvents, Protocol, Step};
+use onwards_json::Kind;
 use onwards_sse::{Event, Frame};
 
 use super::super::stream::{CleanStream, Framing};
@@ -84,6 +85,17 @@ impl Native {
             Ok(text) => text,
             Err(error) => return Opened::Unreadable(error),
         };
+        // What cannot be read may say anything of the provider, and another one may do better.
+        if text.is_empty() {
+            return Opened::Empty;
+        }
+        let whole = std::str::from_utf8(&text)
+            .ok()
+            .and_then(onwards_dialects::text::value);
+        if !whole.is_some_and(|value| matches!(value.kind(), Kind::Object | Kind::Array)) {
+            tracing::error!(bytes = text.len(), "a provider's answer is no JSON");
+            return Opened::Malformed;
+        }
         head.headers.remove(header::CONTENT_ENCODING);
         let edited = onwards_dialects::named(self.protocol, &text, &self.model);
         let sent = edited.map_or_else(|| text.clone(), Into::into);
