@@ -37,7 +37,9 @@ pub(crate) fn requests(data: &[u8]) {
         for native in [true, false] {
             match protocol.read_request(data) {
                 Ok(request) => {
-                    KINDS.map(|kind| written(&request, kind, native));
+                    for kind in KINDS {
+                        written(&request, kind, native);
+                    }
                 }
                 Err(rejected) => assert!(!rejected.message.is_empty()),
             }

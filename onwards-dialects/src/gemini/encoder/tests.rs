@@ -96,8 +96,6 @@ fn text_and_its_end() {
         expect![[r#"
             data: {"candidates":[{"content":{"role":"model","parts":[{"text":"a \n"}]},"index":0}],"modelVersion":"alias","responseId":"m1"}
 
-            : keep-alive
-
             data: {"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"MAX_TOKENS","index":0}],"usageMetadata":{"promptTokenCount":5,"cachedContentTokenCount":2,"candidatesTokenCount":4,"thoughtsTokenCount":3,"totalTokenCount":12},"modelVersion":"alias","responseId":"m1"}
 
         "#]],
