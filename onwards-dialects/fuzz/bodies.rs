@@ -70,9 +70,8 @@ fn written(request: &Request<'_>, kind: Kind, native: bool) {
         Kind::Gemini => Protocol::GenerateContent,
         Kind::Bedrock => return,
     };
-    if let Err(rejected) = same.read_request(written.body.as_bytes()) {
-        panic!("{same:?} does not read {}: {rejected:?}", written.body);
-    }
+    let read = same.read_request(written.body.as_bytes());
+    assert!(read.is_ok(), "{same:?}: {read:?} of {}", written.body);
 }
 
 /// Each line is a payload of a stream, behind a tab its event's name before it: no panic in any pair, and what the client gets are
@@ -195,8 +194,7 @@ fn frames(text: &str) {
         if line.starts_with("event: ") {
             line = lines.next().unwrap_or_default();
         }
-        let data = line.strip_prefix("data: ");
-        let data = data.unwrap_or_else(|| panic!("no data in {frame:?} of {text:?}"));
+        let data = line.strip_prefix("data: ").expect("data in a frame");
         if data != "[DONE]" {
             object(data);
         }

@@ -167,7 +167,7 @@ fn gemini(pieces: usize) -> [Vec<Vec<u8>>; 3] {
 /// Each event is padded, so that its length does not tell that of the text.
 fn bedrock(pieces: usize) -> [Vec<Vec<u8>>; 3] {
     let padded = |event_type: &str, mut payload: Value, padding: usize| {
-        payload["p"] = json!("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN"[..padding]);
+        payload["p"] = json!("abcdefgh".repeat(5).get(..padding));
         message(event_type, &payload)
     };
     let text = |at| json!({"contentBlockIndex": 0, "delta": {"text": answers::word(at)}});
