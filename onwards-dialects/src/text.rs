@@ -5,15 +5,15 @@ use std::fmt;
 
 use onwards_json::{Text, Value};
 
-/// A string on its way from one dialect to another. What comes out of a JSON text stays in its escaped form and is decoded only
-/// where somebody has to look at it: escapes, and with them numbers and line separators, leave as they came.
+/// How a string is held that was not made here.
 #[derive(Clone, Copy)]
 enum Form<'a> {
     Written(Text<'a>),
     Plain(&'a str),
 }
 
-/// See [`Form`]; owned where a translation made it up.
+/// A string on its way from one dialect to another. What comes out of a JSON text stays in its escaped form and is decoded only
+/// where somebody has to look at it: escapes, and with them line separators, leave as they came.
 #[derive(Clone)]
 pub struct Str<'a>(Result<Form<'a>, Box<str>>);
 
