@@ -33,21 +33,18 @@ impl<'a> Envelope<'a> {
         let mut scanner = Scanner::of(text);
         scanner.enter_object()?;
         while let Some(name) = scanner.next_key()? {
-            if name.is("candidates") {
-                elements(&mut scanner, |scanner| {
+            match &*name.decoded() {
+                "candidates" => elements(&mut scanner, |scanner| {
                     let place = u64::try_from(envelope.candidates.len()).unwrap_or(u64::MAX);
                     let candidate = Candidate::scan(scanner, place)?;
                     envelope.candidates.push(candidate);
                     Ok(())
-                })?;
-            } else if name.is("usageMetadata") {
-                envelope.counts.scan(&mut scanner)?;
-            } else if name.is("responseId") {
-                envelope.id = string(&mut scanner)?;
-            } else if name.is("promptFeedback") {
-                envelope.feedback = present(&mut scanner)?;
-            } else if name.is("error") {
-                envelope.error = present(&mut scanner)?;
+                })?,
+                "usageMetadata" => envelope.counts.scan(&mut scanner)?,
+                "responseId" => envelope.id = string(&mut scanner)?,
+                "promptFeedback" => envelope.feedback = present(&mut scanner)?,
+                "error" => envelope.error = present(&mut scanner)?,
+                _ => {}
             }
         }
         scanner.finish()?;
@@ -133,8 +130,8 @@ impl<'a> Candidate<'a> {
             logprobs: None,
         };
         members(scanner, |name, scanner| {
-            if name.is("content") {
-                members(scanner, |name, scanner| {
+            match &*name.decoded() {
+                "content" => members(scanner, |name, scanner| {
                     if name.is("parts") {
                         elements(scanner, |scanner| {
                             candidate.parts.push(Part::scan(scanner)?);
@@ -142,13 +139,11 @@ impl<'a> Candidate<'a> {
                         })?;
                     }
                     Ok(())
-                })?;
-            } else if name.is("index") {
-                candidate.index = scanner.skip_u64()?.unwrap_or(place);
-            } else if name.is("finishReason") {
-                candidate.finish = string(scanner)?;
-            } else if name.is("logprobsResult") {
-                candidate.logprobs = present(scanner)?;
+                })?,
+                "index" => candidate.index = scanner.skip_u64()?.unwrap_or(place),
+                "finishReason" => candidate.finish = string(scanner)?,
+                "logprobsResult" => candidate.logprobs = present(scanner)?,
+                _ => {}
             }
             Ok(())
         })?;
@@ -171,16 +166,13 @@ impl<'a> Part<'a> {
     fn scan(scanner: &mut Scanner<'a>) -> Result<Self, ScanError> {
         let mut part = Self::default();
         members(scanner, |name, scanner| {
-            if name.is("text") {
-                part.text = string(scanner)?;
-            } else if name.is("thought") {
-                part.thought = scanner.skip()?.as_bool().unwrap_or(false);
-            } else if name.is("functionCall") {
-                part.call = present(scanner)?;
-            } else if name.is("inlineData") {
-                part.inline = present(scanner)?;
-            } else if name.is("thoughtSignature") {
-                part.signature = string(scanner)?;
+            match &*name.decoded() {
+                "text" => part.text = string(scanner)?,
+                "thought" => part.thought = scanner.skip()?.as_bool().unwrap_or(false),
+                "functionCall" => part.call = present(scanner)?,
+                "inlineData" => part.inline = present(scanner)?,
+                "thoughtSignature" => part.signature = string(scanner)?,
+                _ => {}
             }
             Ok(())
         })?;
@@ -293,20 +285,14 @@ impl Counts {
     }
 
     fn named(&mut self, name: &Text<'_>) -> Option<&mut Option<u64>> {
-        Some(if name.is("promptTokenCount") {
-            &mut self.prompt
-        } else if name.is("candidatesTokenCount") {
-            &mut self.candidates
-        } else if name.is("totalTokenCount") {
-            &mut self.total
-        } else if name.is("thoughtsTokenCount") {
-            &mut self.thoughts
-        } else if name.is("cachedContentTokenCount") {
-            &mut self.cached
-        } else if name.is("toolUsePromptTokenCount") {
-            &mut self.tool_prompt
-        } else {
-            return None;
+        Some(match &*name.decoded() {
+            "promptTokenCount" => &mut self.prompt,
+            "candidatesTokenCount" => &mut self.candidates,
+            "totalTokenCount" => &mut self.total,
+            "thoughtsTokenCount" => &mut self.thoughts,
+            "cachedContentTokenCount" => &mut self.cached,
+            "toolUsePromptTokenCount" => &mut self.tool_prompt,
+            _ => return None,
         })
     }
 
