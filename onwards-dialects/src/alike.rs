@@ -10,6 +10,10 @@ use crate::text::{Str, value};
 /// Longer payloads are not remembered.
 const MEMORY: usize = 2048;
 
+/// After so many in a row that were remembered for nothing, none is for a while: some providers count or pad in each payload.
+const MISSES: u8 = 4;
+const PAUSE: u8 = 60;
+
 /// The payload before, if it said one text and nothing else. Holds up to 2 KiB.
 #[derive(Debug, Default)]
 pub(crate) struct Alike {
@@ -22,6 +26,10 @@ pub(crate) struct Alike {
     choice: u64,
     /// The call that the text is arguments of.
     call: Option<u64>,
+    /// Payloads in a row that were remembered for nothing.
+    misses: u8,
+    /// How many payloads are still not to be remembered.
+    pause: u8,
 }
 
 /// Who is told the events.
@@ -30,7 +38,7 @@ type Sink<'s> = dyn FnMut(Event<'_>) + 's;
 impl Alike {
     /// The text of a payload that is like the one before.
     #[inline]
-    pub(crate) fn recall<'p>(&self, event: &str, payload: &'p str) -> Option<Event<'p>> {
+    pub(crate) fn recall<'p>(&mut self, event: &str, payload: &'p str) -> Option<Event<'p>> {
         if !self.known || event != self.event {
             return None;
         }
@@ -45,6 +53,7 @@ impl Alike {
             return None;
         }
         let string = value(payload.get(self.before..end)?)?;
+        self.misses = 0;
         let choice = self.choice;
         let text = Str::of(&string).filter(|text| !text.is_empty())?;
         Some(match self.call {
@@ -61,6 +70,10 @@ impl Alike {
         sink: &mut Sink<'_>,
         read: impl FnOnce(&mut Sink<'_>) -> T,
     ) -> T {
+        if self.pause > 0 {
+            self.pause -= 1;
+            return read(sink);
+        }
         let mut texts = 0_u8;
         let mut place = None;
         let result = read(&mut |told| {
@@ -77,7 +90,13 @@ impl Alike {
             }
             sink(told);
         });
-        self.known = false;
+        if std::mem::take(&mut self.known) {
+            self.misses += 1;
+            if self.misses == MISSES {
+                (self.misses, self.pause) = (0, PAUSE);
+                return result;
+            }
+        }
         if let (Some(((before, after), choice, call)), 1) = (place, texts)
             && payload.len() <= MEMORY
         {

@@ -92,6 +92,22 @@ fn arguments_like_the_ones_before_are_recalled() {
 }
 
 #[test]
+fn what_is_remembered_for_nothing_is_not_for_a_while() {
+    let mut decoder = Kind::OpenAi.decoder(Reading::default(), &options());
+    let mut known = String::new();
+    let mut said = 0;
+    for at in 0..140 {
+        let padding = if at == 133 { 132 } else { at };
+        let payload = format!(r#"{{"choices":[{{"delta":{{"content":"a"}}}}],"p":{padding}}}"#);
+        decoder.payload("", &payload, &mut |_| said += 1).unwrap();
+        known.push(if remembers(&decoder) { '+' } else { '-' });
+    }
+    assert_eq!(said, 141);
+    let pause = "-".repeat(61);
+    assert_eq!(known, format!("-++++{pause}++++{pause}++++++---"));
+}
+
+#[test]
 fn what_only_looks_alike_is_read() {
     for bad in [
         "\"b",
