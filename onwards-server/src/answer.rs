@@ -111,12 +111,15 @@ impl Egress {
     /// Looks into an answer and prepares what the client gets.
     pub(crate) async fn open(
         &self,
-        answer: Answer,
+        mut answer: Answer,
         provider: &Arc<Provider>,
         settings: &Settings,
         look: &mut Look,
         way: Way,
     ) -> Opened {
+        if provider.dialect.is_some() {
+            translated::say_when(&mut answer);
+        }
         let opened = match way {
             Way::Plain => self.cleaning.open(answer, provider, settings, look).await,
             Way::Native(native) => Box::pin(native.open(answer, provider, settings, look)).await,

@@ -362,7 +362,7 @@ impl Attempt<'_, '_> {
         {
             return;
         }
-        if let Some(wait) = asked(answer.headers(), SystemTime::now()) {
+        if let Some(wait) = asked(status.as_u16(), answer.headers(), SystemTime::now()) {
             self.provider.pause.ask(wait, self.house.now());
         }
     }

@@ -266,10 +266,7 @@ impl Translated {
         };
         let status = head.status.as_u16();
         let mut failure = self.dialect.kind.read_failure(status, &named, &text);
-        if let Some(wait) = asked(&head.headers, UNIX_EPOCH + Duration::from_secs(unix_now())) {
-            let up = u64::from(wait.subsec_nanos() > 0);
-            failure.retry_after = Some(wait.as_secs().saturating_add(up));
-        }
+        failure.retry_after = seconds_asked(status, &head.headers).or(failure.retry_after);
         failure
     }
 
@@ -360,6 +357,26 @@ pub(super) fn shown(failure: &Failure, words: Words, dialect: &Dialect, model: &
             };
             Failure::of(failure.status, Some(code), message)
         }
+    }
+}
+
+/// The pause that the head of an error asks for, in full seconds.
+fn seconds_asked(status: u16, headers: &HeaderMap) -> Option<u64> {
+    let wall = UNIX_EPOCH + Duration::from_secs(unix_now());
+    let wait = asked(status, headers, wall)?;
+    let up = u64::from(wait.subsec_nanos() > 0);
+    Some(wait.as_secs().saturating_add(up))
+}
+
+/// Tells a client when to come back as `retry-after` where the provider has said it otherwise (spec providers 3.0.8).
+pub(super) fn say_when(answer: &mut Answer) {
+    let status = answer.status().as_u16();
+    if !retried(status) || answer.headers().contains_key(header::RETRY_AFTER) {
+        return;
+    }
+    if let Some(seconds) = seconds_asked(status, answer.headers()) {
+        let headers = answer.headers_mut();
+        headers.insert(header::RETRY_AFTER, seconds.into());
     }
 }
 

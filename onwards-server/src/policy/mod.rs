@@ -9,6 +9,7 @@ mod dialect;
 mod ledger;
 mod path;
 mod pause;
+mod resets;
 mod share;
 mod snapshot;
 mod thoughts;

@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::{HeaderMap, header};
 
+use super::resets;
+
 /// The longest pause that is honoured.
 const LONGEST: Duration = Duration::from_secs(3600);
 
@@ -31,8 +33,13 @@ impl Pause {
     }
 }
 
-/// How long an answer asks to be left alone: `retry-after-ms`, else `retry-after` in seconds or as a date (RFC 9110, 10.2.3).
-pub(crate) fn asked(headers: &HeaderMap, wall: SystemTime) -> Option<Duration> {
+/// How long an answer asks to be left alone: `retry-after-ms`, else `retry-after` in seconds or as a date (RFC 9110, 10.2.3), else
+/// until the limits that it tells of are whole again (spec providers 3.0.8).
+pub(crate) fn asked(status: u16, headers: &HeaderMap, wall: SystemTime) -> Option<Duration> {
+    said(headers, wall).or_else(|| resets::asked(status, headers))
+}
+
+fn said(headers: &HeaderMap, wall: SystemTime) -> Option<Duration> {
     let text = |name: &str| {
         headers
             .get(name)
@@ -80,8 +87,19 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(name, value.parse().unwrap());
-            assert_eq!(asked(&headers, wall), wait, "{name}: {value}");
+            assert_eq!(asked(429, &headers, wall), wait, "{name}: {value}");
         }
+    }
+
+    #[test]
+    fn a_limit_that_tells_when_it_is_whole_counts_where_nothing_is_asked() {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-ratelimit-reset-tokens", "6m0s".parse().unwrap());
+        let wait = |status, headers: &_| asked(status, headers, UNIX_EPOCH);
+        assert_eq!(wait(429, &headers), Some(Duration::from_secs(360)));
+        assert_eq!(wait(500, &headers), None);
+        headers.insert("retry-after", "7".parse().unwrap());
+        assert_eq!(wait(429, &headers), Some(Duration::from_secs(7)));
     }
 
     #[test]

@@ -122,3 +122,77 @@ async fn when_all_fail_the_client_hears_the_last_one() {
         }
     }
 }
+
+/// An error that tells when the provider's limits are whole again, and nothing else of a pause.
+fn limited(kind: Kind, wire: Wire, status: u16, limits: &[(&str, &str)]) -> Reply {
+    let mut headers = vec![("content-type", "application/json")];
+    if kind == Kind::Bedrock {
+        headers.push(("x-amzn-errortype", "ThrottlingException"));
+    }
+    headers.extend(limits);
+    let body = wire::error_body(wire, status, "slow down");
+    Reply::new(status, &headers, body.to_string())
+}
+
+#[tokio::test]
+async fn a_limit_that_tells_when_it_is_whole_is_a_hint_to_come_back() {
+    let reached = [
+        ("x-ratelimit-remaining-requests", "0"),
+        ("x-ratelimit-reset-requests", "6m0.2s"),
+        ("x-ratelimit-remaining-tokens", "100"),
+        ("x-ratelimit-reset-tokens", "20m"),
+    ];
+    for kind in Kind::ALL {
+        let up = Upstream::start().await;
+        for strict in [false, true] {
+            let config = json!({"strict_mode": strict, "targets": {"m": kind.provider(&up)}});
+            let gateway = Launch::new(&config).start().await;
+            for client in Client::ALL {
+                for (status, limits, wait) in [
+                    (429, &reached[..], Some("361")),
+                    (503, &reached, Some("361")),
+                    (529, &reached, Some("361")),
+                    (500, &reached, None),
+                    (429, &[("x-ratelimit-reset-tokens", "120ms")], Some("1")),
+                    (
+                        429,
+                        &[("retry-after", "7"), ("x-ratelimit-reset-tokens", "9s")],
+                        Some("7"),
+                    ),
+                    (429, &[("retry-after-ms", "2500")], Some("3")),
+                ] {
+                    up.reply(limited(kind, kind.wire(client), status, limits));
+                    let answer = gateway
+                        .send(ask::request(client, Feature::Text, false))
+                        .await;
+                    let told = answer.head.header("retry-after");
+                    assert_eq!(
+                        told, wait,
+                        "{kind:?} {client:?} {status} {limits:?} {strict}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_provider_whose_limit_is_reached_is_left_alone() {
+    for (first, second) in neighbours() {
+        let (one, other) = (Upstream::start().await, Upstream::start().await);
+        let gateway = pair(first.provider(&one), second.provider(&other)).await;
+        let wire = first.wire(Client::Chat);
+        one.reply(limited(
+            first,
+            wire,
+            429,
+            &[("x-ratelimit-reset-requests", "5m")],
+        ));
+        for _ in 0..3 {
+            other.reply(wire::whole(second.wire(Client::Chat), &hello()));
+            let request = ask::request(Client::Chat, Feature::Text, false);
+            assert_eq!(gateway.send(request).await.status, 200);
+        }
+        assert_eq!((one.count(), other.count()), (1, 3), "{first:?}");
+    }
+}
