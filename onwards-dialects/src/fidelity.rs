@@ -138,6 +138,7 @@ const KNOWN: &[&str] = &[
     "audio",
     "cache_control",
     "document_title",
+    "extra_content",
     "frequency_penalty",
     "image_detail",
     "is_error",

@@ -41,6 +41,7 @@ pub mod wire;
 mod write;
 
 pub use answer::{Answer, Event};
+pub use chat::foreign_members;
 pub use codec::{Decoder, Encoder};
 pub use conversation::media::to_fetch;
 pub use dispatch::{azure_path, echo, read_exception};

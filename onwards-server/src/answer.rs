@@ -122,6 +122,15 @@ impl Egress {
         }
         let opened = match way {
             Way::Plain => self.cleaning.open(answer, provider, settings, look).await,
+            Way::Trimmed(report, explain) => {
+                let mut opened = self.cleaning.open(answer, provider, settings, look).await;
+                if let Opened::Ready(response) = &mut opened
+                    && response.status().is_success()
+                {
+                    translated::tell(&report, explain, response.headers_mut());
+                }
+                opened
+            }
             Way::Native(native) => Box::pin(native.open(answer, provider, settings, look)).await,
             Way::Translated(translated) => {
                 Box::pin(translated.open(answer, provider, settings, look)).await

@@ -123,8 +123,12 @@ pub(crate) async fn until_committed(
                     after(Fault::Untranslatable(rejected), pool, goes_on)
                 }
                 Ok(prepared) => {
-                    if let Way::Translated(translated) = &prepared.way {
-                        facts.translated(provider, &translated.report);
+                    match &prepared.way {
+                        Way::Translated(translated) => {
+                            facts.translated(provider, &translated.report);
+                        }
+                        Way::Trimmed(report, _) => facts.translated(provider, report),
+                        _ => {}
                     }
                     admission.spend();
                     let may_go_on = candidates.attempts_left() > 0 && pool.providers.len() > 1;

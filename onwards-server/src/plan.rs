@@ -5,6 +5,7 @@
 mod prepared;
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -283,6 +284,16 @@ impl Plan<'_> {
 
     /// The client's body with the model's name of this provider, its reasoning, and `last` changes.
     fn body(&self, provider: &Provider, last: &[Edit<'_>]) -> Result<Outgoing, Refusal> {
+        self.body_without(provider, last, &[])
+    }
+
+    /// The same without what stands in `cuts`, which are sorted.
+    fn body_without(
+        &self,
+        provider: &Provider,
+        last: &[Edit<'_>],
+        cuts: &[Range<usize>],
+    ) -> Result<Outgoing, Refusal> {
         let body = &self.arrival.body;
         let translation = match (&provider.translation, self.ask) {
             (Some(translation), Some(ask)) => translation.edits(ask),
@@ -308,11 +319,14 @@ impl Plan<'_> {
         let untranslated = edits.len();
         edits.extend(edits_of(translation));
         edits.extend_from_slice(last);
-        let Some(document) = self.document.filter(|_| !edits.is_empty()) else {
+        let Some(document) = self
+            .document
+            .filter(|_| !(edits.is_empty() && cuts.is_empty()))
+        else {
             return Ok(Outgoing::whole(body.clone()));
         };
         match onwards_json::splices(document, &edits) {
-            Ok(splices) => Ok(Outgoing::pieces(spliced(body, splices))),
+            Ok(splices) => Ok(Outgoing::pieces(spliced(body, with_cuts(splices, cuts)))),
             Err(EditError::CrossesNonObject { edit, .. }) => {
                 let pointer = edit
                     .checked_sub(untranslated)
@@ -350,6 +364,25 @@ fn edit_of(edit: &Translated) -> Edit<'_> {
             drop_empty_parent: false,
         } => Edit::Remove { path },
     }
+}
+
+/// Splices and cuts in one order. A cut within what is replaced is none.
+fn with_cuts(mut splices: Vec<Splice>, cuts: &[Range<usize>]) -> Vec<Splice> {
+    if cuts.is_empty() {
+        return splices;
+    }
+    let apart = |cut: &&Range<usize>| {
+        let mut made = splices.iter();
+        made.all(|splice| cut.end <= splice.at.start || splice.at.end <= cut.start)
+    };
+    let cuts = cuts.iter().filter(apart).map(|at| Splice {
+        at: at.clone(),
+        with: String::new(),
+    });
+    let cuts: Vec<Splice> = cuts.collect();
+    splices.extend(cuts);
+    splices.sort_by_key(|splice| splice.at.start);
+    splices
 }
 
 /// Slices of the original between the replaced spans.

@@ -34,6 +34,9 @@ pub(crate) use self::rewriter::Rewriter;
 pub(crate) enum Way {
     /// As the egress says.
     Plain,
+    /// As the egress says, for a request in the client's own protocol of which something was left out; whether the client is told
+    /// of everything.
+    Trimmed(Box<Report>, bool),
     /// The provider speaks the client's protocol: the model's name is the client's, all else stays.
     Native(Box<Native>),
     /// In the provider's dialect, to be told in the client's.
@@ -299,18 +302,23 @@ impl Translated {
 
     /// Says in the head of an answer what was changed, and what the operator wants said.
     fn tell(&self, head: &mut HeaderMap, provider: &Provider) {
-        let mut say = |name, text: String| {
-            if let Ok(value) = HeaderValue::try_from(text) {
-                head.insert(name, value);
-            }
-        };
-        if let Some(losses) = translate::losses(&self.report) {
-            say(DROPPED, losses);
-        }
-        if self.explain {
-            say(FIDELITY, translate::whole(&self.report));
-        }
+        tell(&self.report, self.explain, head);
         headers::configure(head, &provider.response_headers);
+    }
+}
+
+/// Says in the head of an answer what the provider was not told of the request.
+pub(super) fn tell(report: &Report, explain: bool, head: &mut HeaderMap) {
+    let mut say = |name, text: String| {
+        if let Ok(value) = HeaderValue::try_from(text) {
+            head.insert(name, value);
+        }
+    };
+    if let Some(losses) = translate::losses(report) {
+        say(DROPPED, losses);
+    }
+    if explain {
+        say(FIDELITY, translate::whole(report));
     }
 }
 

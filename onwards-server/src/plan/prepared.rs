@@ -1,6 +1,7 @@
 //! One attempt's request: as the provider's dialect wants it, and what its answer is to be read with.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use http::{HeaderName, HeaderValue, Method, header};
 use onwards_aws::{BodyHash, Request};
 use onwards_dialects::options::Picture;
 use onwards_dialects::wire::MESSAGES_BETA;
-use onwards_dialects::{Context, Kind, Protocol, Rejected, Settings};
+use onwards_dialects::{Context, Kind, Protocol, Rejected, Report, Settings};
 use onwards_json::Edit;
 
 use super::{Plan, spliced};
@@ -165,13 +166,19 @@ impl Plan<'_> {
                 .iter()
                 .map(|(path, value)| Edit::Set { path, value }),
         );
+        let (cuts, report) = self.foreign(protocol);
+        if let (Some(lost), true) = (report.first_loss(), dialect.options.reject_losses) {
+            return Err(Rejected::unsupported(lost.name).into());
+        }
         let plain = self.strict || (protocol == Protocol::Chat && self.egress.cleans(provider));
         Ok(Prepared {
             target: self.native_target(provider, dialect, protocol)?,
-            body: self.body(provider, &edits)?,
+            body: self.body_without(provider, &edits, &cuts)?,
             headers: Headers::Native(self.changes(provider, true), own),
             signature: Vec::new(),
-            way: if plain {
+            way: if !report.is_empty() {
+                Way::Trimmed(Box::new(report), self.explain)
+            } else if plain {
                 Way::Plain
             } else {
                 Way::Native(Box::new(Native {
@@ -184,6 +191,14 @@ impl Plan<'_> {
                 }))
             },
         })
+    }
+
+    /// What a body holds that is not of the client's own protocol. In strict mode that goes to nobody (spec providers 3.1).
+    fn foreign(&self, protocol: Protocol) -> (Vec<Range<usize>>, Report) {
+        self.document
+            .filter(|_| self.strict && protocol == Protocol::Chat)
+            .map(onwards_dialects::foreign_members)
+            .unwrap_or_default()
     }
 
     fn native_target(
@@ -391,6 +406,7 @@ impl Prepared {
     pub(crate) fn changes(&self) -> String {
         match &self.way {
             Way::Translated(translated) => crate::translate::whole(&translated.report),
+            Way::Trimmed(report, _) => crate::translate::whole(report),
             _ => "none".to_owned(),
         }
     }

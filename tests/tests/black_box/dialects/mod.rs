@@ -14,6 +14,7 @@ mod beside;
 mod envelopes;
 mod failover;
 mod faults;
+mod foreign;
 mod log;
 mod matrix;
 mod native;
