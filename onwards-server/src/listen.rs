@@ -24,6 +24,7 @@
 //! asked to close, and dropped if they have not a moment later: neither a client that no longer answers nor half a request
 //! head delays the end.
 
+mod glance;
 mod handshake;
 mod socket;
 mod stream;
@@ -54,6 +55,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
+use glance::Glance;
 use socket::Knock;
 pub(crate) use socket::{BindError, Socket, UnixSocket, bind};
 use stream::Stream;
@@ -68,10 +70,6 @@ const PROBE_AFTER: Duration = Duration::from_secs(60);
 /// How often, and for how long without an answer, an HTTP/2 connection is asked whether it is alive.
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_PATIENCE: Duration = Duration::from_secs(20);
-/// How often a connection that answers a request is looked at from outside the protocol, which does not read while the client
-/// has sent more than one request; and how soon one without a request is thought of again.
-const GLANCE: Duration = Duration::from_secs(1);
-const REST: Duration = Duration::from_secs(5);
 /// How long a connection without a request may take to close by itself when the door does.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -342,7 +340,7 @@ async fn connection<S, B>(
     let mut armed = true;
     let mut farewell = None;
     let mut settled = None;
-    let mut glance = pin!(sleep_until(Instant::now() + REST));
+    let mut left = pin!(Glance::at(&traffic));
     loop {
         // The connection comes first, so that a request already delivered is read before the door closes on it.
         tokio::select! {
@@ -353,9 +351,9 @@ async fn connection<S, B>(
                 }
                 return;
             }
-            () = &mut glance => {
-                let Some(again) = next_glance(&traffic) else { return };
-                glance.as_mut().reset(Instant::now() + again);
+            () = &mut left => {
+                tracing::debug!("the client has left in the middle of a request");
+                return;
             }
             deadline = told_to_close(&mut closing), if farewell.is_none() => {
                 serving.as_mut().graceful_shutdown();
@@ -378,19 +376,6 @@ async fn connection<S, B>(
             }
         }
     }
-}
-
-/// When the socket is thought of again, and looked at if a request runs; `None` when its client has left in the middle of one.
-fn next_glance(traffic: &Traffic) -> Option<Duration> {
-    if !traffic.is_running() {
-        return Some(REST);
-    }
-    if traffic.is_closed() {
-        tracing::debug!("the client has left in the middle of a request");
-        return None;
-    }
-    traffic.ask();
-    Some(GLANCE)
 }
 
 /// How long an idle connection may take to close, so that it is gone before the deadline.

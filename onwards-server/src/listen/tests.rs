@@ -1,5 +1,5 @@
 use std::pin::Pin;
-use std::task::Context;
+use std::task::{Context, Waker};
 
 use http_body::Frame;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -443,6 +443,32 @@ impl traffic::Watched for TokioIo<tokio::io::DuplexStream> {
     fn is_closed(&self) -> bool {
         false
     }
+}
+
+#[tokio::test]
+async fn a_client_is_unheard_while_a_request_runs_and_nobody_reads_on() {
+    use hyper::rt::{Read, ReadBuf};
+    let traffic = Arc::new(Traffic::default());
+    let (near, mut far) = tokio::io::duplex(4);
+    let mut near = pin!(Noted::new(TokioIo::new(near), Arc::clone(&traffic)));
+    let mut read = |waits: bool| {
+        let polled = near.as_mut().poll_read(
+            &mut Context::from_waker(Waker::noop()),
+            ReadBuf::new(&mut [0; 4]).unfilled(),
+        );
+        assert_eq!(polled.is_pending(), waits);
+    };
+    read(true);
+    let running = traffic.begin();
+    assert!(!traffic.is_unheard(), "its leaving would be read");
+    far.write_all(b"GET").await.unwrap();
+    read(false);
+    assert!(traffic.is_unheard());
+    drop(running);
+    assert!(!traffic.is_unheard(), "no request runs");
+    let _running = traffic.begin();
+    read(true);
+    assert!(!traffic.is_unheard());
 }
 
 #[tokio::test]

@@ -27,6 +27,8 @@ pub(super) struct Traffic {
     ended: AtomicUsize,
     /// The socket did not take the last bytes offered.
     blocked: AtomicBool,
+    /// The last read brought something. While the protocol does not read on, it cannot notice that the client leaves.
+    read: AtomicBool,
     /// What is known of the client's side of the socket: [`OPEN`], [`ASKED`] or [`CLOSED`].
     end: AtomicU8,
 }
@@ -53,6 +55,11 @@ impl Traffic {
     /// Whether a request is being answered.
     pub(super) fn is_running(&self) -> bool {
         self.ended.load(Ordering::Relaxed) != self.begun.load(Ordering::Relaxed)
+    }
+
+    /// Whether a request is being answered while nothing waits for what the client sends, its leaving included.
+    pub(super) fn is_unheard(&self) -> bool {
+        self.read.load(Ordering::Relaxed) && self.is_running()
     }
 
     /// Has the socket looked at when the connection is polled next.
@@ -197,7 +204,10 @@ impl<I: Read> Read for Noted<I> {
         cx: &mut Context<'_>,
         buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        self.project().io.poll_read(cx, buffer)
+        let this = self.project();
+        let read = this.io.poll_read(cx, buffer);
+        this.traffic.read.store(read.is_ready(), Ordering::Relaxed);
+        read
     }
 }
 
