@@ -6,13 +6,50 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
 use futures_util::FutureExt as _;
-use onwards_tests::{Gateway, Recorded, Upstream};
+use onwards_tests::{Gateway, Launch, Recorded, Upstream};
 use serde_json::json;
 
 use super::ask::{self, Feature};
 use super::told::{self, Told};
 use super::wire::{self, Say};
-use super::{Client, KEY, Kind, Wire, asked, serve, streams};
+use super::{Client, KEY, Kind, Wire, asked, streams};
+
+/// How the gateway is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// As it is by default: a protocol that the provider speaks passes as it is.
+    Native,
+    /// Everything is translated, from a protocol to the same one too.
+    Canonical,
+    Strict,
+}
+
+impl Mode {
+    /// A gateway of this mode with one provider behind the alias `m`.
+    async fn serve(self, kind: Kind, up: &Upstream) -> Gateway {
+        let mut config = json!({"targets": {"m": kind.provider(up)}});
+        match self {
+            Self::Native => {}
+            Self::Canonical => config["ingress"] = json!({"same_dialect": "canonical"}),
+            Self::Strict => config["strict_mode"] = true.into(),
+        }
+        Launch::new(&config).start().await
+    }
+
+    /// True where the client's own bytes are sent on.
+    fn passes_on(self, client: Client, kind: Kind) -> bool {
+        let chat = matches!(client, Client::Chat | Client::Responses);
+        kind.speaks(client) && (self == Self::Native || (self == Self::Strict && chat))
+    }
+
+    /// What goes between the gateway and the provider.
+    fn wire(self, client: Client, kind: Kind) -> Wire {
+        match (self, kind.wire(client)) {
+            (Self::Canonical, Wire::Responses) => Wire::Chat,
+            (_, wire) => wire,
+        }
+    }
+}
 
 /// A column of the table.
 #[derive(Clone, Copy)]
@@ -50,18 +87,32 @@ const COLUMNS: [Column; 8] = [
 ];
 
 /// Why something cannot be had. The test holds that it is so.
-fn missing(client: Client, kind: Kind, feature: Option<Feature>) -> Option<&'static str> {
+fn missing(
+    mode: Mode,
+    client: Client,
+    kind: Kind,
+    feature: Option<Feature>,
+) -> Option<&'static str> {
     let unsigned = matches!(kind, Kind::OpenAi | Kind::Azure | Kind::Gemini);
     match (client, feature) {
         (Client::Messages, Some(Feature::Reasoning)) if unsigned => {
             Some("asked for; thoughts without a signature of Anthropic's are not shown")
+        }
+        (_, Some(Feature::Reasoning)) if mode == Mode::Strict && !mode.passes_on(client, kind) => {
+            Some("strict mode shows no thoughts unless the operator says so")
         }
         _ => None,
     }
 }
 
 /// What every provider is asked, but for names that its dialect has no place for.
-fn expected_of_provider(client: Client, kind: Kind, feature: Feature, stream: bool) -> Vec<String> {
+fn expected_of_provider(
+    mode: Mode,
+    client: Client,
+    kind: Kind,
+    feature: Feature,
+    stream: bool,
+) -> Vec<String> {
     let nameless = kind == Kind::Gemini;
     let id = |id: &'static str| if nameless { "-" } else { id };
     let mut lines = vec!["system: Be brief.".to_owned(), "user: Hi".to_owned()];
@@ -96,7 +147,7 @@ fn expected_of_provider(client: Client, kind: Kind, feature: Feature, stream: bo
     lines.push(format!("limit {}", if thinks { 40_000 } else { 100 }));
     // Anthropic's models think at their own temperature.
     let claude = matches!(kind, Kind::Anthropic | Kind::Bedrock);
-    if !(thinks && claude) || kind.speaks(client) {
+    if !(thinks && claude) || mode.passes_on(client, kind) {
         lines.push("temperature 0.5".to_owned());
     }
     if stream {
@@ -116,9 +167,9 @@ fn thought(client: Client, kind: Kind) -> String {
     .to_owned()
 }
 
-fn expected_of_client(client: Client, kind: Kind, feature: Feature) -> Told {
+fn expected_of_client(mode: Mode, client: Client, kind: Kind, feature: Feature) -> Told {
     let say = Say::to(feature, None);
-    let hidden = missing(client, kind, Some(feature)).is_some();
+    let hidden = missing(mode, client, kind, Some(feature)).is_some();
     let end = if say.calls.is_empty() {
         "stop"
     } else {
@@ -138,7 +189,11 @@ fn expected_of_client(client: Client, kind: Kind, feature: Feature) -> Told {
 }
 
 /// What was sent has gone where such a provider expects it, in its own words.
-fn is_addressed(client: Client, kind: Kind, stream: bool, request: &Recorded) {
+fn is_addressed(wire: Wire, client: Client, kind: Kind, stream: bool, request: &Recorded) {
+    let client = match wire {
+        Wire::Chat => Client::Chat,
+        _ => client,
+    };
     assert_eq!(request.line, kind.line(client, stream));
     kind.is_authorized(request);
     let version = (kind == Kind::Anthropic).then_some("2023-06-01");
@@ -149,7 +204,7 @@ fn is_addressed(client: Client, kind: Kind, stream: bool, request: &Recorded) {
         Kind::Gemini | Kind::Bedrock => assert_eq!(body.get("model"), None),
         _ => assert_eq!(body["model"], kind.model()),
     }
-    if stream && kind.wire(client) == Wire::Chat {
+    if stream && wire == Wire::Chat {
         assert_eq!(body["stream_options"]["include_usage"], true);
     }
 }
@@ -158,12 +213,11 @@ fn is_addressed(client: Client, kind: Kind, stream: bool, request: &Recorded) {
 async fn asks(
     gateway: &Gateway,
     up: &Upstream,
-    pair: (Client, Kind),
+    (mode, client, kind): (Mode, Client, Kind),
     feature: Feature,
     stream: bool,
 ) {
-    let (client, kind) = pair;
-    let wire = kind.wire(client);
+    let wire = mode.wire(client, kind);
     up.answer(move |request| {
         let body = request.json();
         let say = Say::to(feature, asked::forced_tool(&body));
@@ -177,9 +231,9 @@ async fn asks(
     let answer = gateway.send(ask::request(client, feature, stream)).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     let request = up.request(before).await;
-    is_addressed(client, kind, stream, &request);
+    is_addressed(wire, client, kind, stream, &request);
     let lines = asked::lines(wire, &request);
-    let expected = expected_of_provider(client, kind, feature, stream);
+    let expected = expected_of_provider(mode, client, kind, feature, stream);
     if feature == Feature::Images {
         let sort = |mut lines: Vec<String>| {
             lines.sort();
@@ -196,7 +250,7 @@ async fn asks(
     };
     assert_eq!(
         told,
-        expected_of_client(client, kind, feature),
+        expected_of_client(mode, client, kind, feature),
         "{}",
         answer.text()
     );
@@ -211,9 +265,14 @@ async fn asks(
 
 /// Errors of a provider, before an answer: status, the client's envelope with the client's word for the class, the provider's
 /// message, and when to come back.
-async fn refuses(gateway: &Gateway, up: &Upstream, (client, kind): (Client, Kind), stream: bool) {
+async fn refuses(
+    gateway: &Gateway,
+    up: &Upstream,
+    (mode, client, kind): (Mode, Client, Kind),
+    stream: bool,
+) {
     for status in [400, 429, 500] {
-        up.reply(wire::error(kind.wire(client), status, "slow down"));
+        up.reply(wire::error(mode.wire(client, kind), status, "slow down"));
         let answer = gateway
             .send(ask::request(client, Feature::Text, stream))
             .await;
@@ -224,7 +283,11 @@ async fn refuses(gateway: &Gateway, up: &Upstream, (client, kind): (Client, Kind
         let body = answer.json();
         let error = &body["error"];
         let message = error["message"].as_str().unwrap_or_default();
-        assert!(message.ends_with("slow down"), "{body}");
+        assert_eq!(
+            message.ends_with("slow down"),
+            mode != Mode::Strict,
+            "{body}"
+        );
         let class = match client {
             Client::Gemini => &error["status"],
             _ => &error["type"],
@@ -252,9 +315,9 @@ async fn refuses(gateway: &Gateway, up: &Upstream, (client, kind): (Client, Kind
 }
 
 /// One row of the table. A cell that does not hold says so; the panic before it says why.
-async fn row(client: Client, kind: Kind) -> String {
+async fn row(mode: Mode, client: Client, kind: Kind) -> String {
     let up = Upstream::start().await;
-    let gateway = serve(kind, &up).await;
+    let gateway = mode.serve(kind, &up).await;
     let mut row = format!("| {client:?} | `{}` |", kind.name());
     for column in COLUMNS {
         let mut holds = true;
@@ -266,25 +329,49 @@ async fn row(client: Client, kind: Kind) -> String {
             }) {
                 continue;
             }
-            let pair = (client, kind);
+            let asked = (mode, client, kind);
             let cell = async {
                 match column.feature {
-                    Some(feature) => asks(&gateway, &up, pair, feature, stream).await,
-                    None => refuses(&gateway, &up, pair, stream).await,
+                    Some(feature) => asks(&gateway, &up, asked, feature, stream).await,
+                    None => refuses(&gateway, &up, asked, stream).await,
                 }
             };
             if AssertUnwindSafe(cell).catch_unwind().await.is_err() {
-                eprintln!("^^^ {client:?} {kind:?} {} stream {stream}", column.title);
+                eprintln!(
+                    "^^^ {mode:?} {client:?} {kind:?} {} stream {stream}",
+                    column.title
+                );
                 holds = false;
             }
         }
-        match missing(client, kind, column.feature) {
+        match missing(mode, client, kind, column.feature) {
             _ if !holds => row.push_str(" DOES NOT HOLD |"),
             None => row.push_str(" yes |"),
             Some(why) => write!(row, " – ({why}) |").unwrap(),
         }
     }
     row
+}
+
+/// All rows of a mode hold.
+async fn holds(mode: Mode) {
+    let mut table = String::new();
+    for client in Client::ALL {
+        for kind in Kind::ALL {
+            writeln!(table, "{}", row(mode, client, kind).await).unwrap();
+        }
+    }
+    assert!(!table.contains("DOES NOT HOLD"), "{table}");
+}
+
+#[tokio::test]
+async fn every_protocol_reaches_every_kind_where_all_is_translated() {
+    holds(Mode::Canonical).await;
+}
+
+#[tokio::test]
+async fn every_protocol_reaches_every_kind_in_strict_mode() {
+    holds(Mode::Strict).await;
 }
 
 #[tokio::test]
@@ -294,6 +381,8 @@ async fn every_protocol_reaches_every_kind() {
         "Written by the test that holds it, `tests/tests/black_box/dialects/matrix.rs`: each cell is a request of that protocol to a\n",
         "provider of that kind, what the provider was sent, and what the client was told. All but the first two columns are\n",
         "asked for whole answers and for streams. What the columns mean is in [dialects](dialects.md).\n\n",
+        "The same is held where everything is translated (`ingress.same_dialect: canonical`), and in strict mode, where thoughts are\n",
+        "not shown in translated answers unless the operator says so, and the texts of errors are the gateway's own.\n\n",
         "| client | kind |",
     ));
     for column in COLUMNS {
@@ -302,7 +391,7 @@ async fn every_protocol_reaches_every_kind() {
     page.push_str("\n|---|---|---|---|---|---|---|---|---|---|\n");
     for client in Client::ALL {
         for kind in Kind::ALL {
-            page.push_str(&row(client, kind).await);
+            page.push_str(&row(Mode::Native, client, kind).await);
             page.push('\n');
         }
     }
