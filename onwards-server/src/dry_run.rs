@@ -92,7 +92,7 @@ fn inner(snapshot: &Snapshot, arrival: Arrival) -> Result<Arrival, Refusal> {
     let mut head = http::Request::new(()).into_parts().0;
     head.method = Method::POST;
     head.uri = uri;
-    let endpoint = ingress::endpoint(snapshot, &head)?;
+    let endpoint = ingress::endpoint(snapshot, &head, Endpoint::of(head.uri.path()))?;
     if matches!(endpoint, Endpoint::DryRun | Endpoint::Models) {
         return Err(Refusal::NotFound);
     }

@@ -44,12 +44,16 @@ pub(crate) struct Arrival {
     pub(crate) decoded: bool,
 }
 
-/// What a request names in its head; known before its body is read.
+/// What a request names in its head, of which its path names `endpoint`; known before its body is read.
 ///
 /// # Errors
 /// When the request target has dot segments or names nothing, or the head is not what HTTP/1.1 wants (RFC 9112, 3.2 and 6.1). In strict mode also when the
 /// path is none of the contract's, or the method is not its own.
-pub(crate) fn endpoint(snapshot: &Snapshot, head: &Parts) -> Result<Endpoint, Refusal> {
+pub(crate) fn endpoint(
+    snapshot: &Snapshot,
+    head: &Parts,
+    endpoint: Endpoint,
+) -> Result<Endpoint, Refusal> {
     let path = head.uri.path();
     if matches!(path, "" | "/") {
         return Err(Refusal::NotFound);
@@ -82,12 +86,11 @@ pub(crate) fn endpoint(snapshot: &Snapshot, head: &Parts) -> Result<Endpoint, Re
             (None, false) => {}
         }
     }
-    let endpoint = Endpoint::of(path);
     if !snapshot.serves(endpoint) {
         return Err(Refusal::NotFound);
     }
     if snapshot.strict {
-        return contracted(path, &head.method, snapshot.translates);
+        return contracted(path, endpoint, &head.method, snapshot.translates);
     }
     if snapshot.translates
         && matches!(
@@ -107,7 +110,12 @@ pub(crate) fn endpoint(snapshot: &Snapshot, head: &Parts) -> Result<Endpoint, Re
 
 /// The endpoints of strict mode (spec K.1), by their exact path. Where no provider's dialect is known, Messages requests have
 /// been translated to chat by an edge before they come here; else they are what they say.
-fn contracted(path: &str, method: &Method, translates: bool) -> Result<Endpoint, Refusal> {
+fn contracted(
+    path: &str,
+    named: Endpoint,
+    method: &Method,
+    translates: bool,
+) -> Result<Endpoint, Refusal> {
     let endpoint = match path {
         "/v1/models" | "/models" => return Ok(Endpoint::Models),
         "/v1/chat/completions" => Endpoint::ChatCompletions,
@@ -115,7 +123,7 @@ fn contracted(path: &str, method: &Method, translates: bool) -> Result<Endpoint,
         "/v1/completions" => Endpoint::Completions,
         "/v1/embeddings" => Endpoint::Embeddings,
         "/v1/responses" => Endpoint::Responses,
-        _ if translates => match Endpoint::of(path) {
+        _ if translates => match named {
             Endpoint::Models => return Ok(Endpoint::Models),
             known @ (Endpoint::Messages | Endpoint::CountTokens | Endpoint::GenerateContent(_)) => {
                 known

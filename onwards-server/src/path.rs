@@ -24,14 +24,15 @@ where
 {
     let snapshot = house.snapshot(); // one configuration from start to end
     let (head, body) = request.into_parts();
-    let protocol = snapshot.speaks(head.uri.path()); // what errors are told in
+    let named = Endpoint::of(head.uri.path());
+    let protocol = snapshot.speaks(named); // what errors are told in
     let mut facts = Facts::begin(
         house,
         &head,
         snapshot.is_dispatched(&head.headers),
         snapshot.translation.ingress.trust_request_id,
     ); // noted along the way, told once
-    let walking = Box::pin(walk(house, &snapshot, head, body, &mut facts)); // large, and gone before the body is sent
+    let walking = Box::pin(walk(house, &snapshot, named, head, body, &mut facts)); // large, and gone before the body is sent
     let walked = contained(walking).await; // a defect ends this request alone
     let generation = house
         .settings
@@ -48,6 +49,7 @@ where
 async fn walk<B>(
     house: &House,
     snapshot: &Snapshot,
+    named: Endpoint,
     head: Parts,
     body: B,
     facts: &mut Facts,
@@ -55,7 +57,7 @@ async fn walk<B>(
 where
     B: http_body::Body<Data = Bytes>,
 {
-    let endpoint = ingress::endpoint(snapshot, &head)?;
+    let endpoint = ingress::endpoint(snapshot, &head, named)?;
     if endpoint == Endpoint::Models {
         return egress::models(snapshot, &head);
     }
@@ -96,10 +98,12 @@ where
         &identity,
         &vetted,
     );
-    let request_id = facts.request_id().clone();
+    let translates = identity.pool.translates;
+    let request_id = translates.then(|| facts.request_id().clone()); // translated answers bear it
+    let request_id = request_id.as_ref().and_then(|id| id.to_str().ok());
     let asked = Asked {
         model: &model,
-        request_id: request_id.to_str().unwrap_or_default(),
+        request_id: request_id.unwrap_or_default(),
         egress,
         thoughts: &house.ledger.thoughts,
     };

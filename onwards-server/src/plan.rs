@@ -45,11 +45,11 @@ pub(crate) struct Plan<'a> {
     pub(crate) spoken: Option<Spoken<'a>>,
     /// The name of the model as the client wrote it.
     asked: &'a str,
-    /// What the request is called in logs.
+    /// What the request is called in logs; empty where no answer bears it.
     request_id: &'a str,
     /// Nothing beyond the contract reaches the client.
     strict: bool,
-    /// The client asks for a stream.
+    /// The client asks for a stream; told where that makes a difference.
     streams: bool,
     /// The client wants to know what a translation changes.
     explain: bool,
@@ -94,7 +94,7 @@ static SCHEDULING: LazyLock<[[String; 1]; 2]> =
 pub(crate) struct Asked<'a> {
     /// The name of the model as the client wrote it.
     pub(crate) model: &'a str,
-    /// What the request is called in logs.
+    /// What the request is called in logs; needed where the pool translates.
     pub(crate) request_id: &'a str,
     /// What is done to the answer.
     pub(crate) egress: Egress,
@@ -111,7 +111,11 @@ pub(crate) fn draw_up<'a>(
     vetted: &'a Vetted,
     asked: Asked<'a>,
 ) -> Plan<'a> {
-    let streams = streams(arrival, document, vetted);
+    let translates = identity.pool.translates;
+    let providers = &identity.pool.providers;
+    let matters =
+        translates || providers.len() > 1 || providers.iter().any(|one| one.paths.is_some());
+    let streams = matters && streams(arrival, document, vetted);
     let Asked {
         model,
         request_id,
@@ -128,10 +132,11 @@ pub(crate) fn draw_up<'a>(
         request_id,
         strict: snapshot.strict,
         streams,
-        explain: arrival
-            .headers
-            .get(EXPLAIN)
-            .is_some_and(|value| value == "1"),
+        explain: translates
+            && arrival
+                .headers
+                .get(EXPLAIN)
+                .is_some_and(|value| value == "1"),
         forms: forms(arrival.endpoint, snapshot.translates),
         arrival,
         document,

@@ -379,8 +379,17 @@ impl Plan<'_> {
 static POST: Method = Method::POST;
 
 impl Prepared {
-    /// The call for a provider, borrowing what it can.
-    pub(crate) fn call<'c>(&'c self, plan: &'c Plan<'_>, provider: &'c Provider) -> Call<'c> {
+    /// The call for a provider, borrowing what it can. Only a signed one can be made again.
+    pub(crate) fn call<'c>(&'c mut self, plan: &'c Plan<'_>, provider: &'c Provider) -> Call<'c> {
+        let (target, body) = if self.signature.is_empty() {
+            let root = PathAndQuery::from_static("/");
+            (
+                std::mem::replace(&mut self.target, root),
+                std::mem::take(&mut self.body),
+            )
+        } else {
+            (self.target.clone(), self.body.clone())
+        };
         let (method, mut headers) = match &self.headers {
             Headers::Clients(changes) => (
                 &plan.arrival.method,
@@ -399,7 +408,7 @@ impl Prepared {
             });
             headers.extend(self.signature.iter().map(|(name, value)| (name, value)));
         }
-        Call::new(method, self.target.clone(), headers, self.body.clone())
+        Call::new(method, target, headers, body)
     }
 
     /// What a translation has changed, for an operator.

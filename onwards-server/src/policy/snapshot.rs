@@ -258,12 +258,12 @@ impl Snapshot {
             .is_some_and(|name| headers.contains_key(name))
     }
 
-    /// What a client of a path speaks. Strict mode without dialects knows OpenAI's protocols alone.
-    pub(crate) fn speaks(&self, path: &str) -> Option<Protocol> {
+    /// What a client of an endpoint speaks. Strict mode without dialects knows OpenAI's protocols alone.
+    pub(crate) fn speaks(&self, endpoint: Endpoint) -> Option<Protocol> {
         if self.strict && !self.translates {
             return None;
         }
-        Endpoint::of(path).protocol()
+        endpoint.protocol()
     }
 
     /// False for an endpoint of a protocol that the operator has switched off.
