@@ -11,6 +11,7 @@ mod addresses;
 mod ask;
 mod asked;
 mod beside;
+mod content;
 mod envelopes;
 mod failover;
 mod faults;
