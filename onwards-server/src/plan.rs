@@ -41,8 +41,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) steering: Steering,
     /// What is done to the answer.
     pub(crate) egress: Egress,
-    /// The request as it can be translated.
-    pub(crate) spoken: Option<Spoken<'a>>,
+    /// The request as it can be translated. Boxed, since few are.
+    pub(crate) spoken: Option<Box<Spoken<'a>>>,
     /// The name of the model as the client wrote it.
     asked: &'a str,
     /// What the request is called in logs; empty where no answer bears it.
@@ -153,7 +153,7 @@ fn spoken<'a>(
     arrival: &'a Arrival,
     identity: &Identity,
     thoughts: &Arc<Thoughts>,
-) -> Option<Spoken<'a>> {
+) -> Option<Box<Spoken<'a>>> {
     if !identity.pool.translates {
         return None;
     }
@@ -176,6 +176,7 @@ fn spoken<'a>(
             strict: snapshot.strict,
         },
     )
+    .map(Box::new)
 }
 
 /// True when the client asks for a stream: it says so in the body, or Gemini's path does.
