@@ -3,6 +3,7 @@
 use onwards_json::{Kind, Member, Value};
 
 use crate::failure::Rejected;
+use crate::fidelity::Report;
 use crate::text::{Json, Str, json};
 
 /// Where a value stands in a request, as a JSON pointer; grown on the way down and only written out for an error.
@@ -164,6 +165,16 @@ impl<'a, 'p> Fields<'a, 'p> {
     pub(crate) fn json_of(&mut self, name: &str, kind: Kind) -> Result<Option<Json<'a>>, Rejected> {
         let value = self.kind(name, kind, &kind.to_string())?;
         Ok(value.map(|value| json(&value)))
+    }
+
+    /// Notes what has not been taken as dropped, but for `known`, which means nothing to a provider.
+    pub(crate) fn drop_rest(self, known: &[&str], report: &mut Report) {
+        for (name, _) in self.rest() {
+            let name = name.decoded();
+            if !known.contains(&&*name) {
+                report.dropped(&name);
+            }
+        }
     }
 
     /// What has not been taken, `null` left out.

@@ -8,6 +8,8 @@
 mod common;
 #[path = "pairs/matrix.rs"]
 mod matrix;
+#[path = "pairs/members.rs"]
+mod members;
 #[path = "pairs/properties.rs"]
 mod properties;
 

@@ -69,19 +69,25 @@ fn read_message<'a>(
             message.parts.push(Part::new(PartKind::ToolResult(result)));
         }
         Role::Assistant => {
-            message.parts = read_thoughts(&mut fields)?;
+            message.parts = read_thoughts(&mut fields, report)?;
             message.parts.extend(content);
             if let Some(refusal) = fields.str("refusal")? {
                 message.parts.push(Part::new(PartKind::Refusal(refusal)));
             }
             // The signature of the text stands behind it as a thought without a text.
-            if let Some(state) = fields.take("extra_content").as_ref().and_then(signature) {
+            if let Some(state) = read_extra(&mut fields, report) {
                 let state = Some(state);
                 let thinking = Thinking { text: None, state };
                 message.parts.push(Part::new(PartKind::Thinking(thinking)));
             }
-            read_calls(&mut fields, &mut message.parts, &mut request.native_only)?;
-            read_function_call(&mut fields, index, legacy, &mut message.parts)?;
+            read_calls(
+                &mut fields,
+                &mut message.parts,
+                &mut request.native_only,
+                report,
+            )?;
+            let call = read_function_call(&mut fields, index, legacy, report)?;
+            message.parts.extend(call);
         }
         _ => message.parts = content,
     }
@@ -119,21 +125,22 @@ fn read_part<'a>(value: &Value<'a>, at: At<'_>, report: &mut Report) -> Result<P
     let kind = match &*word.decoded() {
         "text" => PartKind::Text(fields.need_str("text")?),
         "refusal" => PartKind::Refusal(fields.need_str("refusal")?),
-        "image_url" => read_image(&mut fields)?,
-        "file" => read_file(&mut fields)?,
+        "image_url" => read_image(&mut fields, report)?,
+        "file" => read_file(&mut fields, report)?,
         _ => {
             let json = json(value);
             return Ok(Part::new(PartKind::Other { kind: word, json }));
         }
     };
     let cache = fields.json("cache_control");
-    for (name, _) in fields.rest() {
-        report.dropped(&name.decoded());
-    }
+    fields.drop_rest(&[], report);
     Ok(Part { kind, cache })
 }
 
-fn read_image<'a>(fields: &mut Fields<'a, '_>) -> Result<PartKind<'a>, Rejected> {
+fn read_image<'a>(
+    fields: &mut Fields<'a, '_>,
+    report: &mut Report,
+) -> Result<PartKind<'a>, Rejected> {
     let above = fields.at;
     let at = At::Member(&above, "image_url");
     let image = fields
@@ -149,13 +156,18 @@ fn read_image<'a>(fields: &mut Fields<'a, '_>) -> Result<PartKind<'a>, Rejected>
     }
     let mut image = Fields::of(&image, at)?;
     let url = image.need_str("url")?;
-    Ok(PartKind::Image {
+    let part = PartKind::Image {
         source: read_source(url, At::Member(&at, "url"))?,
         detail: image.str("detail")?,
-    })
+    };
+    image.drop_rest(&[], report);
+    Ok(part)
 }
 
-fn read_file<'a>(fields: &mut Fields<'a, '_>) -> Result<PartKind<'a>, Rejected> {
+fn read_file<'a>(
+    fields: &mut Fields<'a, '_>,
+    report: &mut Report,
+) -> Result<PartKind<'a>, Rejected> {
     let above = fields.at;
     let at = At::Member(&above, "file");
     let file = fields
@@ -168,6 +180,7 @@ fn read_file<'a>(fields: &mut Fields<'a, '_>) -> Result<PartKind<'a>, Rejected> 
         (None, Some(id)) => Source::Id(id),
         (None, None) => return Err(at.missing("file_data", "a string")),
     };
+    file.drop_rest(&[], report);
     Ok(PartKind::File { source, name })
 }
 
@@ -189,7 +202,10 @@ fn read_source<'a>(url: Str<'a>, at: At<'_>) -> Result<Source<'a>, Rejected> {
 }
 
 /// What clients send back of the model's thoughts: blocks with their signatures, or else the text alone.
-fn read_thoughts<'a>(fields: &mut Fields<'a, '_>) -> Result<Vec<Part<'a>>, Rejected> {
+fn read_thoughts<'a>(
+    fields: &mut Fields<'a, '_>,
+    report: &mut Report,
+) -> Result<Vec<Part<'a>>, Rejected> {
     let mut parts = Vec::new();
     if let Some(blocks) = fields.array("thinking_blocks")? {
         let at = At::Member(&fields.at, "thinking_blocks");
@@ -201,6 +217,7 @@ fn read_thoughts<'a>(fields: &mut Fields<'a, '_>) -> Result<Vec<Part<'a>>, Rejec
             } else {
                 (block.str("thinking")?, block.str("signature")?)
             };
+            block.drop_rest(&[], report);
             let state = data.filter(|data| !data.is_empty()).map(|data| State {
                 family: Family::Anthropic,
                 data,
@@ -224,6 +241,7 @@ fn read_calls<'a>(
     fields: &mut Fields<'a, '_>,
     parts: &mut Vec<Part<'a>>,
     native_only: &mut Option<Rejected>,
+    report: &mut Report,
 ) -> Result<(), Rejected> {
     let Some(calls) = fields.array("tool_calls")? else {
         return Ok(());
@@ -244,10 +262,25 @@ fn read_calls<'a>(
             id: call.str("id")?.filter(|id| !id.is_empty()),
             name: function.need_str("name")?,
             arguments: read_arguments(&mut function)?,
-            state: call.take("extra_content").as_ref().and_then(signature),
+            state: read_extra(&mut call, report),
         })));
+        function.drop_rest(&[], report);
+        // Clients that keep what a stream said send its numbers too.
+        call.drop_rest(&["index"], report);
     }
     Ok(())
+}
+
+/// The signature in `extra_content`. Nothing else there is known to anybody.
+fn read_extra<'a>(fields: &mut Fields<'a, '_>, report: &mut Report) -> Option<State<'a>> {
+    let extra = fields.take("extra_content")?;
+    let state = signature(&extra);
+    let alone = |value: &Value<'a>| value.members().nth(1).is_none();
+    let within = extra.members().all(|member| alone(&member.value()));
+    if !(alone(&extra) && within && state.is_some()) {
+        report.dropped("extra_content");
+    }
+    state
 }
 
 /// The signature in `extra_content.google.thought_signature`.
@@ -280,22 +313,23 @@ fn read_function_call<'a>(
     fields: &mut Fields<'a, '_>,
     index: usize,
     legacy: &mut Legacy<'a>,
-    parts: &mut Vec<Part<'a>>,
-) -> Result<(), Rejected> {
+    report: &mut Report,
+) -> Result<Option<Part<'a>>, Rejected> {
     let Some(call) = fields.object("function_call")? else {
-        return Ok(());
+        return Ok(None);
     };
     let mut call = Fields::of(&call, At::Member(&fields.at, "function_call"))?;
     let name = call.need_str("name")?;
     let id = format!("call_fn_{index}");
     legacy.push((name.clone(), id.clone()));
-    parts.push(Part::new(PartKind::ToolCall(ToolCall {
+    let part = Part::new(PartKind::ToolCall(ToolCall {
         id: Some(Str::owned(id)),
         name,
         arguments: read_arguments(&mut call)?,
         state: None,
-    })));
-    Ok(())
+    }));
+    call.drop_rest(&[], report);
+    Ok(Some(part))
 }
 
 /// The old message of role `function`: it answers the last call of that name, or else the last one.

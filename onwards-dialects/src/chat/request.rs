@@ -5,6 +5,7 @@ use onwards_json::{Kind, Value};
 use super::{message, tools};
 use crate::Protocol;
 use crate::failure::Rejected;
+use crate::fidelity::Report;
 use crate::read::{At, Fields};
 use crate::request::{Format, JsonSchema, MaxTokens, Param, Reasoning, Request};
 use crate::text::{Str, json};
@@ -60,7 +61,8 @@ pub(crate) fn read_request(body: &[u8]) -> Result<Request<'_>, Rejected> {
     read_limits(&mut fields, &mut request)?;
     request.reasoning = fields.str("reasoning_effort")?.map(Reasoning::Effort);
     if let Some(format) = fields.object("response_format")? {
-        match read_format(&format, &At::Member(&root, "response_format"))? {
+        let at = At::Member(&root, "response_format");
+        match read_format(&format, &at, &mut request.report)? {
             Some(format) => request.format = Some(format),
             None => request
                 .unknown
@@ -127,24 +129,32 @@ fn read_stop<'a>(stop: &Value<'a>) -> Result<Vec<Str<'a>>, Rejected> {
 }
 
 /// `None` for a kind of format that only some servers know.
-fn read_format<'a>(value: &Value<'a>, at: &At<'_>) -> Result<Option<Format<'a>>, Rejected> {
+fn read_format<'a>(
+    value: &Value<'a>,
+    at: &At<'_>,
+    report: &mut Report,
+) -> Result<Option<Format<'a>>, Rejected> {
     let mut format = Fields::of(value, *at)?;
     let kind = format.need_str("type")?;
-    Ok(match &*kind.decoded() {
-        "text" => Some(Format::Text),
-        "json_object" => Some(Format::JsonObject),
+    let read = match &*kind.decoded() {
+        "text" => Format::Text,
+        "json_object" => Format::JsonObject,
         "json_schema" => {
             let schema = format
                 .object("json_schema")?
                 .ok_or_else(|| at.missing("json_schema", "an object"))?;
             let mut schema = Fields::of(&schema, At::Member(at, "json_schema"))?;
-            Some(Format::JsonSchema(JsonSchema {
+            let format = JsonSchema {
                 name: schema.str("name")?,
                 description: schema.str("description")?,
                 schema: schema.object("schema")?.map(|schema| json(&schema)),
                 strict: schema.bool("strict")?,
-            }))
+            };
+            schema.drop_rest(&[], report);
+            Format::JsonSchema(format)
         }
-        _ => None,
-    })
+        _ => return Ok(None),
+    };
+    format.drop_rest(&[], report);
+    Ok(Some(read))
 }

@@ -104,12 +104,19 @@ fn read_choice<'a>(
     let mut fields = Fields::of(value, at)?;
     let kind = fields.need_str("type")?;
     match &*kind.decoded() {
-        "function" => named(&mut fields).map(|name| Some(ToolChoice::Named(name))),
+        "function" => {
+            let name = named(&mut fields, &mut request.report)?;
+            fields.drop_rest(&[], &mut request.report);
+            Ok(Some(ToolChoice::Named(name)))
+        }
         "allowed_tools" => {
             let allowed = fields
                 .object("allowed_tools")?
                 .ok_or_else(|| at.missing("allowed_tools", "an object"))?;
-            read_allowed(&allowed, At::Member(&at, "allowed_tools")).map(Some)
+            let place = At::Member(&at, "allowed_tools");
+            let allowed = read_allowed(&allowed, place, &mut request.report)?;
+            fields.drop_rest(&[], &mut request.report);
+            Ok(Some(allowed))
         }
         _ => {
             request.native_only.get_or_insert(only_functions(&at));
@@ -118,26 +125,36 @@ fn read_choice<'a>(
     }
 }
 
-fn named<'a>(fields: &mut Fields<'a, '_>) -> Result<Str<'a>, Rejected> {
+fn named<'a>(fields: &mut Fields<'a, '_>, report: &mut Report) -> Result<Str<'a>, Rejected> {
     let function = fields
         .object("function")?
         .ok_or_else(|| fields.at.missing("function", "an object"))?;
-    Fields::of(&function, At::Member(&fields.at, "function"))?.need_str("name")
+    let mut function = Fields::of(&function, At::Member(&fields.at, "function"))?;
+    let name = function.need_str("name")?;
+    function.drop_rest(&[], report);
+    Ok(name)
 }
 
-fn read_allowed<'a>(value: &Value<'a>, at: At<'_>) -> Result<ToolChoice<'a>, Rejected> {
+fn read_allowed<'a>(
+    value: &Value<'a>,
+    at: At<'_>,
+    report: &mut Report,
+) -> Result<ToolChoice<'a>, Rejected> {
     let mut fields = Fields::of(value, at)?;
     let mode = fields.need_str("mode")?;
     let tools = fields
         .array("tools")?
         .ok_or_else(|| at.missing("tools", "an array"))?;
     let place = At::Member(&at, "tools");
-    let names = tools
-        .elements()
-        .enumerate()
-        .map(|(index, tool)| named(&mut Fields::of(&tool, At::Element(&place, index))?));
+    let mut names = Vec::new();
+    for (index, tool) in tools.elements().enumerate() {
+        let mut tool = Fields::of(&tool, At::Element(&place, index))?;
+        names.push(named(&mut tool, report)?);
+        tool.drop_rest(&["type"], report);
+    }
+    fields.drop_rest(&[], report);
     Ok(ToolChoice::Allowed {
-        names: names.collect::<Result<_, _>>()?,
+        names,
         required: match &*mode.decoded() {
             "auto" => false,
             "required" => true,
@@ -152,9 +169,12 @@ fn read_legacy<'a>(
     request: &mut Request<'a>,
 ) -> Result<Option<ToolChoice<'a>>, Rejected> {
     match value.kind() {
-        Kind::Object => Fields::of(value, at)?
-            .need_str("name")
-            .map(|name| Some(ToolChoice::Named(name))),
+        Kind::Object => {
+            let mut fields = Fields::of(value, at)?;
+            let name = fields.need_str("name")?;
+            fields.drop_rest(&[], &mut request.report);
+            Ok(Some(ToolChoice::Named(name)))
+        }
         _ => read_choice(value, at, request),
     }
 }

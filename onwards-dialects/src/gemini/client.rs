@@ -115,8 +115,11 @@ fn system_instruction<'a>(
         let at = At::Element(&at, index);
         let mut part = Fields::of(&part, at)?;
         let text = part.need_str("text")?;
+        part.drop_rest(&[], &mut request.report);
         request.messages.push(Message::text(Role::System, text));
     }
+    // Whoever speaks, it is the system.
+    fields.drop_rest(&["role"], &mut request.report);
     Ok(())
 }
 

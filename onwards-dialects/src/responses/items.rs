@@ -5,11 +5,15 @@ use onwards_json::{Kind, Value};
 use super::read::refuse;
 use crate::data_uri;
 use crate::failure::Rejected;
+use crate::fidelity::Report;
 use crate::read::{At, Fields};
 use crate::request::{
     Arguments, Message, Part, PartKind, Request, Role, Source, ToolCall, ToolResult,
 };
 use crate::text::{Str, json};
+
+/// What items of an answer say of themselves, and clients send back: nothing that a model is told.
+const OF_ANSWERS: &[&str] = &["id", "status"];
 
 /// Reads an item. Consecutive items of one answer of the model become one message.
 pub(super) fn read<'a>(
@@ -20,7 +24,11 @@ pub(super) fn read<'a>(
     let mut fields = Fields::of(item, at)?;
     let kind = fields.str("type")?.unwrap_or(Str::plain("message"));
     match &*kind.decoded() {
-        "message" => message(&mut fields, request),
+        "message" => {
+            message(&mut fields, request)?;
+            fields.drop_rest(OF_ANSWERS, &mut request.report);
+            Ok(())
+        }
         "function_call" => {
             let call = PartKind::ToolCall(ToolCall {
                 id: fields.str("call_id")?,
@@ -29,10 +37,12 @@ pub(super) fn read<'a>(
                 state: None,
             });
             join(&mut request.messages, Part::new(call));
+            fields.drop_rest(OF_ANSWERS, &mut request.report);
             Ok(())
         }
         "function_call_output" => {
-            let result = PartKind::ToolResult(result(&mut fields)?);
+            let result = PartKind::ToolResult(result(&mut fields, &mut request.report)?);
+            fields.drop_rest(OF_ANSWERS, &mut request.report);
             let message = Message::new(Role::Tool, vec![Part::new(result)]);
             request.messages.push(message);
             Ok(())
@@ -85,7 +95,8 @@ fn message<'a>(fields: &mut Fields<'a, '_>, request: &mut Request<'a>) -> Result
     let message = match Str::of(&content) {
         Some(text) => Message::text(role, text),
         None => {
-            let parts = parts(&content, At::Member(&fields.at, "content"))?;
+            let at = At::Member(&fields.at, "content");
+            let parts = parts(&content, at, &mut request.report)?;
             Message::new(role, parts)
         }
     };
@@ -108,12 +119,18 @@ fn is_said(part: &PartKind<'_>) -> bool {
     matches!(part, PartKind::Text(_) | PartKind::Refusal(_))
 }
 
-fn result<'a>(fields: &mut Fields<'a, '_>) -> Result<ToolResult<'a>, Rejected> {
+fn result<'a>(
+    fields: &mut Fields<'a, '_>,
+    report: &mut Report,
+) -> Result<ToolResult<'a>, Rejected> {
     let (content, bare) = match fields.take("output") {
         None => (Vec::new(), true),
         Some(output) => match Str::of(&output) {
             Some(text) => (vec![Part::new(PartKind::Text(text))], true),
-            None => (parts(&output, At::Member(&fields.at, "output"))?, false),
+            None => {
+                let at = At::Member(&fields.at, "output");
+                (parts(&output, at, report)?, false)
+            }
         },
     };
     Ok(ToolResult {
@@ -126,36 +143,45 @@ fn result<'a>(fields: &mut Fields<'a, '_>) -> Result<ToolResult<'a>, Rejected> {
     })
 }
 
-fn parts<'a>(list: &Value<'a>, at: At<'_>) -> Result<Vec<Part<'a>>, Rejected> {
+fn parts<'a>(list: &Value<'a>, at: At<'_>, report: &mut Report) -> Result<Vec<Part<'a>>, Rejected> {
     if list.kind() != Kind::Array {
         return Err(at.wrong(list, "a string or an array of parts"));
     }
     list.elements()
         .enumerate()
-        .map(|(index, part)| self::part(&part, At::Element(&at, index)).map(Part::new))
+        .map(|(index, part)| self::part(&part, At::Element(&at, index), report).map(Part::new))
         .collect()
 }
 
-fn part<'a>(part: &Value<'a>, at: At<'_>) -> Result<PartKind<'a>, Rejected> {
+fn part<'a>(part: &Value<'a>, at: At<'_>, report: &mut Report) -> Result<PartKind<'a>, Rejected> {
     let mut fields = Fields::of(part, at)?;
     let kind = fields.need_str("type")?;
-    match &*kind.decoded() {
-        "input_text" | "output_text" | "text" => Ok(PartKind::Text(fields.need_str("text")?)),
-        "refusal" => Ok(PartKind::Refusal(fields.need_str("refusal")?)),
-        "input_image" => Ok(PartKind::Image {
+    let read = match &*kind.decoded() {
+        "input_text" | "output_text" | "text" => PartKind::Text(fields.need_str("text")?),
+        "refusal" => PartKind::Refusal(fields.need_str("refusal")?),
+        "input_image" => PartKind::Image {
             source: image(&mut fields)?,
             detail: fields.str("detail")?,
-        }),
-        "input_file" => Ok(PartKind::File {
+        },
+        "input_file" => PartKind::File {
             source: file(&mut fields)?,
             name: fields.str("filename")?,
-        }),
-        "input_audio" => Ok(PartKind::Other {
-            kind: Str::plain("input_audio"),
-            json: json(part),
-        }),
-        _ => Err(Rejected::content(&at.pointer(), "parts of this type")),
+        },
+        "input_audio" => {
+            return Ok(PartKind::Other {
+                kind: Str::plain("input_audio"),
+                json: json(part),
+            });
+        }
+        _ => return Err(Rejected::content(&at.pointer(), "parts of this type")),
+    };
+    for (name, value) in fields.rest() {
+        // Texts of answers have lists that are empty as a rule.
+        if &*value != "[]" {
+            report.dropped(&name.decoded());
+        }
     }
+    Ok(read)
 }
 
 fn image<'a>(fields: &mut Fields<'a, '_>) -> Result<Source<'a>, Rejected> {

@@ -4,6 +4,7 @@ use onwards_json::{Kind, Scanner, Value};
 
 use super::items;
 use crate::failure::Rejected;
+use crate::fidelity::Report;
 use crate::read::{At, Fields};
 use crate::request::{
     Format, JsonSchema, MaxTokens, Message, Param, Reasoning, Request, Role, Tool, ToolChoice,
@@ -59,7 +60,7 @@ pub(crate) fn read_request(body: &[u8]) -> Result<Request<'_>, Rejected> {
     text(&mut fields, &mut request)?;
     reasoning(&mut fields, &mut request)?;
     request.stream = fields.bool("stream")?.unwrap_or_default();
-    fields.object("stream_options")?;
+    stream_options(&mut fields, &mut request)?;
     logprobs(&mut fields, &mut request)?;
     for (name, kind) in SAME {
         if let Some(value) = fields.json_of(name, kind)? {
@@ -88,7 +89,26 @@ fn stateless<'a>(fields: &mut Fields<'a, '_>, request: &mut Request<'a>) -> Resu
         let why = "answers are not stored, so none can be fetched later";
         refuse(request, "background", "`background`", why);
     }
-    fields.bool("store")?;
+    // Nothing is kept here; that a provider keeps nothing either cannot be promised (spec providers 4.4).
+    if fields.bool("store")? == Some(false) {
+        request.report.dropped("store");
+    }
+    Ok(())
+}
+
+fn stream_options(fields: &mut Fields<'_, '_>, request: &mut Request<'_>) -> Result<(), Rejected> {
+    if let Some(options) = fields.object("stream_options")? {
+        let mut options = Fields::of(&options, At::Member(&fields.at, "stream_options"))?;
+        // No frame of ours is padded, so asking for none is granted.
+        if options.bool("include_obfuscation")? == Some(true) {
+            request.report.dropped("include_obfuscation");
+        }
+        for (name, _) in options.rest() {
+            request
+                .report
+                .dropped(&format!("stream_options.{}", name.decoded()));
+        }
+    }
     Ok(())
 }
 
@@ -175,10 +195,14 @@ fn tool_choice<'a>(
     let mut choice = Fields::of(&choice, at)?;
     let kind = choice.need_str("type")?;
     if kind.is("function") {
-        return Ok(Some(ToolChoice::Named(choice.need_str("name")?)));
+        let name = choice.need_str("name")?;
+        choice.drop_rest(&[], &mut request.report);
+        return Ok(Some(ToolChoice::Named(name)));
     }
     if kind.is("allowed_tools") {
-        return allowed(&mut choice, request).map(Some);
+        let allowed = allowed(&mut choice, request)?;
+        choice.drop_rest(&[], &mut request.report);
+        return Ok(Some(allowed));
     }
     builtin(request, "tool_choice", &at);
     Ok(None)
@@ -206,6 +230,7 @@ fn allowed<'a>(
         let mut tool = Fields::of(&tool, At::Element(&at, index))?;
         if tool.need_str("type")?.is("function") {
             names.push(tool.need_str("name")?);
+            tool.drop_rest(&[], &mut request.report);
         } else {
             builtin(request, "tool_choice", &tool.at);
         }
@@ -225,7 +250,8 @@ fn text<'a>(fields: &mut Fields<'a, '_>, request: &mut Request<'a>) -> Result<()
         });
     }
     if let Some(value) = text.object("format")? {
-        request.format = Some(format(&value, At::Member(&text.at, "format"))?);
+        let at = At::Member(&text.at, "format");
+        request.format = Some(format(&value, at, &mut request.report)?);
     }
     for (name, _) in text.rest() {
         request.report.dropped(&format!("text.{}", name.decoded()));
@@ -233,22 +259,25 @@ fn text<'a>(fields: &mut Fields<'a, '_>, request: &mut Request<'a>) -> Result<()
     Ok(())
 }
 
-fn format<'a>(value: &Value<'a>, at: At<'_>) -> Result<Format<'a>, Rejected> {
+fn format<'a>(value: &Value<'a>, at: At<'_>, report: &mut Report) -> Result<Format<'a>, Rejected> {
     let mut format = Fields::of(value, at)?;
     let kind = format.need_str("type")?;
-    match &*kind.decoded() {
-        "text" => Ok(Format::Text),
-        "json_object" => Ok(Format::JsonObject),
-        "json_schema" => Ok(Format::JsonSchema(JsonSchema {
+    let read = match &*kind.decoded() {
+        "text" => Format::Text,
+        "json_object" => Format::JsonObject,
+        "json_schema" => Format::JsonSchema(JsonSchema {
             name: format.str("name")?,
             description: format.str("description")?,
             schema: format.object("schema")?.map(|schema| json(&schema)),
             strict: format.bool("strict")?,
-        })),
+        }),
         _ => {
-            Err(At::Member(&at, "type").invalid("expected `text`, `json_object` or `json_schema`"))
+            let at = At::Member(&at, "type");
+            return Err(at.invalid("expected `text`, `json_object` or `json_schema`"));
         }
-    }
+    };
+    format.drop_rest(&[], report);
+    Ok(read)
 }
 
 fn reasoning<'a>(fields: &mut Fields<'a, '_>, request: &mut Request<'a>) -> Result<(), Rejected> {

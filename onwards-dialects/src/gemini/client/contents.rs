@@ -204,6 +204,7 @@ impl<'a> Reader<'a, '_> {
                 At::Member(&at, "inlineData"),
                 self.report,
             )?);
+            self.drop(part);
         }
         self.drop(fields);
         let id = self.open.answer(&name, given);

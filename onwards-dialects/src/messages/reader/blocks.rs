@@ -55,7 +55,11 @@ pub(super) fn read_message<'a>(
             parts.push(part);
         }
     }
-    if !parts.is_empty() {
+    if parts.is_empty() {
+        for (name, _) in unknown {
+            request.report.dropped(&name.decoded());
+        }
+    } else {
         let mut message = Message::new(role, parts);
         message.unknown = unknown;
         request.messages.push(message);
