@@ -26,6 +26,9 @@ const EFFORTS: [Row; 7] = [
 /// What Gemini takes for a signature that is not there.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
+/// Another word for the same, which some clients send.
+const NO_SIGNATURE_EITHER: &str = "context_engineering_is_the_way_to_go";
+
 /// Tokens of an answer beside its thoughts, where nobody says.
 const BESIDE: u64 = 4096;
 
@@ -255,6 +258,13 @@ pub(crate) fn sign(
             }
         }
     }
+}
+
+/// True for what Gemini has signed itself.
+pub(crate) fn is_signature(state: &State<'_>) -> bool {
+    state.family == Family::Google
+        && !state.data.is(NO_SIGNATURE)
+        && !state.data.is(NO_SIGNATURE_EITHER)
 }
 
 fn google(state: Option<&State<'_>>) -> bool {

@@ -229,13 +229,52 @@ fn messages() -> Vec<(&'static str, Vec<Value>)> {
 }
 
 fn gemini() -> Vec<(&'static str, Vec<Value>)> {
-    let schema = json!({"type": "object"});
-    vec![
+    let mut members = gemini_config();
+    members.extend([
         ("cachedContent", vec![json!("cachedContents/1")]),
         (
             "contents",
             vec![json!([{"role": "user", "parts": [{"text": "Bye"}]}])],
         ),
+        ("labels", vec![json!({"a": "b"})]),
+        ("model", vec![json!("models/n")]),
+        (
+            "safetySettings",
+            vec![json!([{"category": "x", "threshold": "OFF"}])],
+        ),
+        ("serviceTier", vec![json!("flex")]),
+        ("store", vec![json!(false)]),
+        (
+            "systemInstruction",
+            vec![json!({"parts": [{"text": "Be brief."}]})],
+        ),
+        (
+            "toolConfig.functionCallingConfig",
+            vec![json!({"mode": "ANY"}), json!({"mode": "NONE"})],
+        ),
+        (
+            "toolConfig.includeServerSideToolInvocations",
+            vec![json!(true)],
+        ),
+        (
+            "toolConfig.retrievalConfig",
+            vec![json!({"languageCode": "en"})],
+        ),
+        (
+            "tools",
+            vec![
+                json!([{"functionDeclarations": [{"name": "g"}]}]),
+                json!([{"googleSearch": {}}]),
+            ],
+        ),
+        ("x_new", vec![json!(1)]),
+    ]);
+    members
+}
+
+fn gemini_config() -> Vec<(&'static str, Vec<Value>)> {
+    let schema = json!({"type": "object"});
+    vec![
         ("generationConfig.audioTimestamp", vec![json!(true)]),
         ("generationConfig.candidateCount", vec![json!(2)]),
         ("generationConfig.enableAffectiveDialog", vec![json!(true)]),
@@ -281,38 +320,6 @@ fn gemini() -> Vec<(&'static str, Vec<Value>)> {
         ("generationConfig.topK", vec![json!(5)]),
         ("generationConfig.topP", vec![json!(0.5)]),
         ("generationConfig.x_new", vec![json!(1)]),
-        ("labels", vec![json!({"a": "b"})]),
-        ("model", vec![json!("models/n")]),
-        (
-            "safetySettings",
-            vec![json!([{"category": "x", "threshold": "OFF"}])],
-        ),
-        ("serviceTier", vec![json!("flex")]),
-        ("store", vec![json!(false)]),
-        (
-            "systemInstruction",
-            vec![json!({"parts": [{"text": "Be brief."}]})],
-        ),
-        (
-            "toolConfig.functionCallingConfig",
-            vec![json!({"mode": "ANY"}), json!({"mode": "NONE"})],
-        ),
-        (
-            "toolConfig.includeServerSideToolInvocations",
-            vec![json!(true)],
-        ),
-        (
-            "toolConfig.retrievalConfig",
-            vec![json!({"languageCode": "en"})],
-        ),
-        (
-            "tools",
-            vec![
-                json!([{"functionDeclarations": [{"name": "g"}]}]),
-                json!([{"googleSearch": {}}]),
-            ],
-        ),
-        ("x_new", vec![json!(1)]),
     ]
 }
 
@@ -465,7 +472,7 @@ const WHOLES: &[&str] = &[
 
 fn is_a_whole(place: &str, request: &Value) -> bool {
     let of_thoughts = |(end, _): (usize, &str)| {
-        let above = request.pointer(&place[..end]);
+        let above = request.pointer(place.get(..end).unwrap());
         above.is_some_and(|above| above["type"] == "reasoning")
     };
     place.split('/').any(|name| WHOLES.contains(&name))

@@ -60,7 +60,11 @@ fn body(exchanges: &[Exchange], last: &str, seed: u32) -> String {
             .enumerate()
             .map(|(index, (arguments, _))| {
                 let arguments = onwards_json::quote(arguments);
-                format!(r#"{{"id":"t{turn}c{index}","type":"function","function":{{"name":"f","arguments":{arguments}}}}}"#)
+                // Signed, so that Gemini is sent the ids.
+                format!(
+                    r#"{{"id":"t{turn}c{index}","type":"function","function":{{"name":"f","arguments":{arguments}}},
+                    "extra_content":{{"google":{{"thought_signature":"S"}}}}}}"#
+                )
             })
             .collect();
         let made = match made.is_empty() {

@@ -94,7 +94,7 @@ fn calls_and_results() {
             {"role":"tool","tool_call_id":"call_3","content":[{"type":"text","text":"[1,"},{"type":"text","text":"2]"}]},
             {"role":"tool","tool_call_id":"lost","content":"18446744073709551616"}]}"#,
         expect![[r#"
-            {"contents":[{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"n": 1.10}},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"id":"own-2","name":"_1_g","args":{}}},{"functionCall":{"name":"f","args":{"input":null}},"thoughtSignature":"S"}]},{"role":"user","parts":[{"functionResponse":{"id":"own-2","name":"_1_g","response":{"a": 18446744073709551616}}},{"functionResponse":{"name":"f","response":{"result":"sunny"}}},{"functionResponse":{"name":"f","response":{"result":[1,2]}}},{"functionResponse":{"id":"lost","name":"lost","response":{"result":"18446744073709551616"}}},{"text":"meanwhile"}]}]}
+            {"contents":[{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"n": 1.10}},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"id":"own-2","name":"_1_g","args":{}}},{"functionCall":{"name":"f","args":{"input":null}},"thoughtSignature":"S"}]},{"role":"user","parts":[{"functionResponse":{"id":"own-2","name":"_1_g","response":{"a": 18446744073709551616}}},{"functionResponse":{"name":"f","response":{"result":"sunny"}}},{"functionResponse":{"name":"f","response":{"result":[1,2]}}},{"functionResponse":{"name":"lost","response":{"result":"18446744073709551616"}}},{"text":"meanwhile"}]}]}
             changed=thought_signature,changed=tool_arguments
         "#]],
     );

@@ -1,22 +1,32 @@
 //! `contents`: the conversation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use onwards_json::Kind;
 
 use super::Writer;
 use crate::Family;
-use crate::conversation::{Conversation, Placed, Turn, arguments};
+use crate::conversation::{Conversation, Placed, Turn, arguments, thoughts};
 use crate::failure::Rejected;
 use crate::request::{Part, PartKind, State, Thinking, ToolCall, ToolResult};
 use crate::text::{Str, value};
 use crate::write::{Arr, Obj, array};
 
-/// The functions of calls so far and the places of the calls, by their ids.
-type Called<'c> = BTreeMap<String, (&'c Str<'c>, usize)>;
+/// The calls so far, by their ids.
+type Called<'c> = BTreeMap<String, Call<'c>>;
 
-/// How ids begin that other providers and the gateway give. One of Gemini's own comes back to it; any other it need not know, for
-/// it takes results in the order of the calls.
+/// A call that a result may answer.
+#[derive(Clone, Copy)]
+struct Call<'c> {
+    /// Its function.
+    name: &'c Str<'c>,
+    /// Its place among all.
+    place: usize,
+    /// Gemini has given it its id.
+    issued: bool,
+}
+
+/// How ids begin that other providers and the gateway give.
 const FOREIGN: &[&str] = &[
     "call_",
     "fc_",
@@ -50,6 +60,7 @@ impl Writer<'_, '_> {
         list: &mut Arr<'_>,
     ) -> Result<(), Rejected> {
         let several = turn.parts.len() > 1;
+        let signed = signed(turn);
         let mut parts = paired(turn, called).into_iter().peekable();
         while let Some(placed) = parts.next() {
             if placed.part.cache.is_some() {
@@ -71,11 +82,16 @@ impl Writer<'_, '_> {
                 }
                 PartKind::Thinking(thinking) => list.object(|o| thought(thinking, o)),
                 PartKind::ToolCall(call) => {
+                    let issued = signed.contains(&placed.message) && !is_foreign(call.id.as_ref());
                     if let Some(id) = &call.id {
-                        let place = called.len();
-                        called.insert(id.decoded().into_owned(), (&call.name, place));
+                        let known = Call {
+                            name: &call.name,
+                            place: called.len(),
+                            issued,
+                        };
+                        called.insert(id.decoded().into_owned(), known);
                     }
-                    list.object(|o| self.call(call, o));
+                    list.object(|o| self.call(call, issued, o));
                 }
                 PartKind::ToolResult(result) => {
                     list.object(|o| self.result(result, placed, called, o))?;
@@ -86,9 +102,9 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    fn call(&mut self, call: &ToolCall<'_>, o: &mut Obj<'_>) {
+    fn call(&mut self, call: &ToolCall<'_>, issued: bool, o: &mut Obj<'_>) {
         o.object("functionCall", |o| {
-            write_id(call.id.as_ref(), o);
+            write_id(call.id.as_ref().filter(|_| issued), o);
             o.str("name", &self.names.sent(&call.name));
             o.raw(
                 "args",
@@ -106,8 +122,10 @@ impl Writer<'_, '_> {
         o: &mut Obj<'_>,
     ) -> Result<(), Rejected> {
         o.object("functionResponse", |o| {
-            write_id(result.id.as_ref(), o);
-            let known = call_of(result, called).map(|(name, _)| name);
+            let call = call_of(result, called);
+            let issued = call.is_some_and(|call| call.issued);
+            write_id(result.id.as_ref().filter(|_| issued), o);
+            let known = call.map(|call| call.name);
             let name = result.name.as_ref().or(known).or(result.id.as_ref());
             if let Some(name) = name {
                 o.str("name", &self.names.sent(name));
@@ -143,8 +161,8 @@ impl Writer<'_, '_> {
     }
 }
 
-/// The call that a result answers: its function, and its place among all.
-fn call_of<'c>(result: &ToolResult<'_>, called: &Called<'c>) -> Option<(&'c Str<'c>, usize)> {
+/// The call that a result answers.
+fn call_of<'c>(result: &ToolResult<'_>, called: &Called<'c>) -> Option<Call<'c>> {
     called.get(&*result.id.as_ref()?.decoded()).copied()
 }
 
@@ -155,11 +173,11 @@ fn paired<'t, 'r>(turn: &'t Turn<'r>, called: &Called<'_>) -> Vec<&'t Placed<'r>
     let mut groups: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
     for (index, placed) in turn.parts.iter().enumerate() {
         if let PartKind::ToolResult(result) = &placed.part.kind
-            && !result.id.as_ref().is_some_and(issued)
-            && let Some((name, call)) = call_of(result, called)
+            && let Some(call) = call_of(result, called)
+            && !call.issued
         {
-            let group = groups.entry(name.decoded().into_owned()).or_default();
-            group.push((call, index));
+            let group = groups.entry(call.name.decoded().into_owned()).or_default();
+            group.push((call.place, index));
         }
     }
     for group in groups.into_values() {
@@ -201,15 +219,27 @@ fn write_signature(state: Option<&State<'_>>, o: &mut Obj<'_>) {
 }
 
 fn write_id(id: Option<&Str<'_>>, o: &mut Obj<'_>) {
-    if let Some(id) = id.filter(|id| issued(id)) {
+    if let Some(id) = id {
         o.str("id", id);
     }
 }
 
-/// True for an id that Gemini may have given.
-fn issued(id: &Str<'_>) -> bool {
-    let id = id.decoded();
-    !FOREIGN.iter().any(|start| id.starts_with(start))
+/// The messages whose calls Gemini has made, by their numbers: it signs the first of them at least, and nobody else can. An id is sent
+/// back only to who has given it (spec providers 3.4); results without one it takes in the order of the calls.
+fn signed(turn: &Turn<'_>) -> BTreeSet<usize> {
+    let signed = turn.parts.iter().filter(|placed| match &placed.part.kind {
+        PartKind::ToolCall(call) => call.state.as_ref().is_some_and(thoughts::is_signature),
+        _ => false,
+    });
+    signed.map(|placed| placed.message).collect()
+}
+
+/// True for an id that is another provider's, or was made here because Gemini gave none.
+fn is_foreign(id: Option<&Str<'_>>) -> bool {
+    id.is_none_or(|id| {
+        let id = id.decoded();
+        FOREIGN.iter().any(|start| id.starts_with(start))
+    })
 }
 
 /// The object that a result is: as it was written, or around what it says. A number is written as a string: in an object of
@@ -254,3 +284,6 @@ fn text_of<'p>(part: &'p Part<'_>) -> Option<&'p Str<'p>> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -126,6 +126,65 @@ async fn nobody_gets_anothers_thoughts() {
     }
 }
 
+/// A turn of calls with these ids, in the words of a client, without any signature.
+fn calls_of(ids: &[&str]) -> Value {
+    let mut body = asks(false);
+    let call = |id: &&str| json!({"id": id, "type": "function", "function": {"name": "weather", "arguments": "{}"}});
+    let calls: Vec<Value> = ids.iter().map(call).collect();
+    let turns = body["messages"].as_array_mut().unwrap();
+    turns.push(json!({"role": "assistant", "content": null, "tool_calls": calls}));
+    for id in ids.iter().rev() {
+        turns.push(json!({"role": "tool", "tool_call_id": id, "content": format!("of {id}")}));
+    }
+    body
+}
+
+#[tokio::test]
+async fn ids_of_calls_go_back_to_who_has_given_them() {
+    let up = Upstream::start().await;
+    let gateway = gateway(Kind::Gemini, &up, &json!({})).await;
+    let mut given = wire::body(Wire::Gemini, &Say::to(ask::Feature::Text, None));
+    given["candidates"][0]["content"]["parts"] = json!([
+        {"functionCall": {"id": "x1", "name": "weather", "args": {}}, "thoughtSignature": "c2lnbmVk"},
+        {"functionCall": {"id": "x2", "name": "weather", "args": {}}},
+    ]);
+    up.reply(onwards_tests::Reply::json(200, &given));
+    let told = gateway.send(post(&asks(false), "sk-one")).await.json();
+    let calls = &told["choices"][0]["message"]["tool_calls"];
+    assert_eq!(
+        (&calls[0]["id"], &calls[1]["id"]),
+        (&json!("x1"), &json!("x2"))
+    );
+    up.always(onwards_tests::Reply::json(200, &given));
+    for (at, (ids, sent)) in [
+        (["x1", "x2"], ["x1", "x2"]),
+        (["a1", "a2"], ["", ""]),
+        (["toolu_1", "toolu_2"], ["", ""]),
+        (["call_1", "call_2"], ["", ""]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        gateway.send(post(&calls_of(&ids), "sk-one")).await;
+        let request = up.request(at + 1).await.json();
+        let id = |part: &Value| part["id"].as_str().unwrap_or_default().to_owned();
+        let calls = [0, 1].map(|at| id(&request["contents"][1]["parts"][at]["functionCall"]));
+        assert_eq!(calls, sent);
+        let results = [0, 1].map(|at| &request["contents"][2]["parts"][at]["functionResponse"]);
+        for result in results {
+            let said = result["response"]["result"].as_str().unwrap();
+            let of = ids
+                .iter()
+                .position(|id| said == format!("of {id}"))
+                .unwrap();
+            assert_eq!(id(result), sent[of], "{request}");
+        }
+        if sent[0].is_empty() {
+            assert_eq!(results[0]["response"]["result"], format!("of {}", ids[0]));
+        }
+    }
+}
+
 #[tokio::test]
 async fn several_candidates_reach_clients_of_chat() {
     let up = Upstream::start().await;
