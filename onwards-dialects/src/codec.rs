@@ -1,6 +1,6 @@
 //! Readers and writers of streams, whatever the dialect.
 
-use crate::alike::Alike;
+use crate::alike::{Alike, Recalled, Varies};
 use crate::answer::Event;
 use crate::failure::{Failure, Unreadable};
 use crate::options::{Context, Reading};
@@ -10,6 +10,7 @@ use crate::{Kind, Protocol, Step, bedrock, chat, gemini, messages, responses};
 #[derive(Debug)]
 pub struct Decoder {
     reads: Reads,
+    varies: Varies,
     last: Alike,
 }
 
@@ -41,8 +42,18 @@ impl Decoder {
             Kind::Anthropic => Reads::Anthropic(messages::Decoder::new(reading)),
             Kind::Gemini => Reads::Gemini(gemini::Decoder::new(reading)),
         };
+        let varies = match kind {
+            Kind::OpenAi | Kind::Azure => Varies::Padding("obfuscation"),
+            Kind::Bedrock => Varies::Padding("p"),
+            Kind::Gemini => Varies::Counts("usageMetadata"),
+            Kind::Anthropic => Varies::Nothing,
+        };
         let last = Alike::default();
-        Self { reads, last }
+        Self {
+            reads,
+            varies,
+            last,
+        }
     }
 
     /// Reads one payload. `event` is the name it came with (of an AWS event stream its `:event-type`), or empty.
@@ -55,12 +66,17 @@ impl Decoder {
         payload: &str,
         sink: &mut dyn FnMut(Event<'_>),
     ) -> Result<Step, Unreadable> {
-        if let Some(text) = self.last.recall(event, payload) {
-            sink(text);
+        let Self {
+            reads,
+            varies,
+            last,
+        } = self;
+        if let Some(Recalled { text, counts }) = last.recall(*varies, event, payload)
+            && reads.recalled(text, counts, sink)
+        {
             return Ok(Step::Open);
         }
-        let Self { reads, last } = self;
-        let step = last.watch(event, payload, sink, |sink| match reads {
+        let step = last.watch(*varies, event, payload, sink, |sink| match reads {
             Reads::Chat(decoder) => decoder.payload(event, payload, sink),
             Reads::Anthropic(decoder) => decoder.payload(event, payload, sink),
             Reads::Gemini(decoder) => decoder.payload(event, payload, sink),
@@ -80,6 +96,23 @@ impl Decoder {
             Reads::Gemini(decoder) => decoder.end(sink),
             Reads::Bedrock(decoder) => decoder.end(sink),
         }
+    }
+}
+
+impl Reads {
+    /// Tells what was recalled of a payload. False, and nothing told, where that cannot be done without reading it.
+    fn recalled(
+        &mut self,
+        text: Event<'_>,
+        counts: Option<&str>,
+        sink: &mut dyn FnMut(Event<'_>),
+    ) -> bool {
+        match (self, counts) {
+            (_, None) => sink(text),
+            (Self::Gemini(decoder), Some(counts)) => return decoder.recalled(text, counts, sink),
+            (_, Some(_)) => return false,
+        }
+        true
     }
 }
 

@@ -107,6 +107,72 @@ fn what_is_remembered_for_nothing_is_not_for_a_while() {
     assert_eq!(known, format!("-++++{pause}++++{pause}++++++---"));
 }
 
+/// A payload of each dialect that has one more member that varies: text and that member, both as JSON.
+fn varying(kind: Kind, text: &str, other: &str) -> String {
+    match kind {
+        Kind::Gemini => format!(
+            r#"{{"candidates":[{{"content":{{"parts":[{{"text":{text}}}]}}}}],"usageMetadata":{other},"responseId":"r"}}"#
+        ),
+        Kind::Bedrock => {
+            format!(r#"{{"contentBlockIndex":0,"delta":{{"text":{text}}},"p":{other}}}"#)
+        }
+        _ => format!(
+            r#"{{"id":"a","choices":[{{"delta":{{"content":{text}}}}}],"obfuscation":{other}}}"#
+        ),
+    }
+}
+
+/// What kinds of these payloads vary in, as a pattern.
+fn others(kind: Kind) -> [&'static str; 7] {
+    match kind {
+        Kind::Gemini => [
+            r#"{"promptTokenCount":5,"candidatesTokenCount":1}"#,
+            r#"{"promptTokenCount":5,"candidatesTokenCount":2}"#,
+            r#"{"candidatesTokenCount":3,"promptTokensDetails":[{"modality":"TEXT"}]}"#,
+            "{}",
+            "null",
+            "{1}",
+            r#"{"totalTokenCount":9},"usageMetadata":{}"#,
+        ],
+        _ => [
+            r#""abc""#,
+            r#""""#,
+            r#""\n\u00e4""#,
+            "null",
+            r#""\ud800""#,
+            r#""a"b"#,
+            r#""a","choices":[]"#,
+        ],
+    }
+}
+
+/// The name that payloads come with; those of the others are not read.
+fn name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Bedrock => "contentBlockDelta",
+        _ => "",
+    }
+}
+
+#[test]
+fn padding_and_counts_may_differ_too() {
+    for kind in [Kind::OpenAi, Kind::Azure, Kind::Gemini, Kind::Bedrock] {
+        let mut decoder = kind.decoder(Reading::default(), &options());
+        let [a, b, c, ..] = others(kind);
+        let mut known = String::new();
+        for other in [a, b, c, a, b, c, a, b] {
+            let payload = varying(kind, "\"x\"", other);
+            decoder.payload(name(kind), &payload, &mut |_| {}).unwrap();
+            known.push(if remembers(&decoder) { '+' } else { '-' });
+        }
+        assert_eq!(known, "-+++++++", "{kind:?}");
+        assert!(
+            format!("{decoder:?}").contains("misses: 0"),
+            "{kind:?}: each but the first was recalled"
+        );
+    }
+}
+
 #[test]
 fn what_only_looks_alike_is_read() {
     for bad in [
@@ -138,6 +204,23 @@ fn another_name_of_the_event_or_another_end_is_another_payload() {
 }
 
 proptest! {
+    /// A reader that remembers says what one says that reads every payload, also where more than the text varies.
+    #[test]
+    fn remembering_what_varies_changes_nothing(
+        kind in proptest::sample::select(vec![Kind::OpenAi, Kind::Gemini]),
+        payloads in proptest::collection::vec(("[a-z\"\\\\nu0-9\n]{0,3}", 0..7_usize), 1..8),
+    ) {
+        let payloads: Vec<_> = payloads
+            .iter()
+            .map(|(text, other)| varying(kind, &format!("\"{text}\""), others(kind)[*other]))
+            .collect();
+        let together = told(kind, payloads.iter().map(|payload| ("", payload.as_str())));
+        // Another name each time: nothing is like the one before.
+        let names = ["a", "b"].into_iter().cycle();
+        let apart = told(kind, names.zip(payloads.iter().map(String::as_str)));
+        prop_assert_eq!(together, apart);
+    }
+
     /// A reader that remembers says what one says that has just begun.
     #[test]
     fn remembering_changes_nothing(texts in proptest::collection::vec("[a-z\"\\\\nu0-9\n\u{2028}]{0,4}", 1..8)) {

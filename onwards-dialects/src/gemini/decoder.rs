@@ -92,17 +92,32 @@ impl Decoder {
                 ..Spoken::default()
             });
         }
-        if envelope.counts != Counts::default() {
-            self.counts.merge(&envelope.counts);
-            let usage = self.counts.usage();
-            if usage != self.usage {
-                self.usage = usage;
-                usage
-                    .into_iter()
-                    .for_each(|usage| sink(Event::Usage(usage)));
-            }
-        }
+        self.counted(envelope.counts, sink);
         Ok(Step::Open)
+    }
+
+    /// Tells the text of an event that is like the one before but for the counts. False, and nothing told, if they are none.
+    pub(crate) fn recalled(&mut self, text: Event<'_>, counts: &str, sink: Sink<'_>) -> bool {
+        let Ok(counts) = Counts::read(counts) else {
+            return false;
+        };
+        sink(text);
+        self.counted(counts, sink);
+        true
+    }
+
+    fn counted(&mut self, counts: Counts, sink: Sink<'_>) {
+        if counts == Counts::default() {
+            return;
+        }
+        self.counts.merge(&counts);
+        let usage = self.counts.usage();
+        if usage != self.usage {
+            self.usage = usage;
+            usage
+                .into_iter()
+                .for_each(|usage| sink(Event::Usage(usage)));
+        }
     }
 
     /// The stream has ended. True if all candidates have.

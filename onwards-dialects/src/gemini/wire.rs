@@ -275,6 +275,15 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    /// Reads a text that is to be one object.
+    pub(super) fn read(text: &str) -> Result<Self, ScanError> {
+        let mut counts = Self::default();
+        let mut scanner = Scanner::of(text);
+        counts.scan(&mut scanner)?;
+        scanner.finish()?;
+        Ok(counts)
+    }
+
     fn scan(&mut self, scanner: &mut Scanner<'_>) -> Result<(), ScanError> {
         members(scanner, |name, scanner| {
             if let Some(count) = self.named(name) {
