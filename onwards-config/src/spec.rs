@@ -26,7 +26,7 @@ use connection::{Connection, reachable_or_named};
 /// counts as an absent member, and of duplicate members the last one counts, with a warning.
 ///
 /// Secrets (`onwards_key`, `value`, the keys of `aws`, values of `headers`, `keys`, `global_keys`, `key`, `dry_run_key`, proxy
-/// URLs) may be written as `${NAME}` (an
+/// URLs, `redis`, `ca`) may be written as `${NAME}` (an
 /// environment variable) or `${file:PATH}` (a file, one trailing line end cut off); a reference is always
 /// the whole value.
 #[derive(JsonSchema)]

@@ -62,7 +62,7 @@ pub(crate) struct Connection {
     pub(crate) auth: Option<Auth>,
     /// Signs requests for AWS, instead of a key (`bedrock`).
     pub(crate) aws: Option<Aws>,
-    /// Headers set on every request. Their values are secrets.
+    /// Headers set on every request. Their values are secrets. The header of the key or of the signature is refused.
     #[schemars(with = "Option<std::collections::BTreeMap<String, KeyText>>", extend("default" = {}))]
     pub(crate) headers: Option<Vec<(HeaderName, HeaderValue)>>,
     /// Merged into every body last: objects member by member, anything else in place of what is there. Needs `kind`. Not a

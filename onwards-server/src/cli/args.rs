@@ -10,7 +10,7 @@ use clap::{ArgAction, Parser, Subcommand};
 use crate::logs::Format;
 use crate::metrics::{BadPrefix, Metrics};
 
-/// An AI gateway: one OpenAI-compatible endpoint in front of many providers.
+/// An AI gateway: one address for clients of OpenAI, Anthropic and Gemini in front of many providers.
 #[derive(Debug, Parser)]
 #[command(
     name = "onwards",
