@@ -18,6 +18,38 @@ pub const TELLING_HEADERS: &[&str] = &[
 /// Headers of requests whose values the operator chooses, not the client.
 pub const OPERATORS_HEADERS: &[&str] = &["anthropic-beta", "openai-organization", "openai-project"];
 
+/// True for a header of a request, in lower case, that proves to somebody who the client is: whom a provider serves is the operator's
+/// to say, and a client's key is for the gateway alone (spec providers 4 and 8.1).
+#[must_use]
+pub fn proves_client(header: &str) -> bool {
+    const ENDINGS: &[&str] = &[
+        "-api-key",
+        "-apikey",
+        "-access-key",
+        "-secret",
+        "-secret-key",
+        "-subscription-key",
+        "-token",
+    ];
+    ENDINGS.iter().any(|ending| header.ends_with(ending))
+        || header.contains("authorization")
+        || matches!(
+            header,
+            "api-key" | "apikey" | "cookie" | "cookie2" | "token" | "x-auth"
+        )
+}
+
+/// The same of a query's parameter, decoded.
+#[must_use]
+pub fn parameter_proves_client(name: &str) -> bool {
+    let name = name.trim().to_ascii_lowercase().replace('_', "-");
+    matches!(
+        name.as_str(),
+        "access-key" | "auth" | "key" | "sig" | "x-amz-credential" | "x-amz-signature"
+    ) || proves_client(&name)
+        || proves_client(&["-", &name].concat())
+}
+
 /// The header that a client of Messages names the version of its protocol in.
 pub const MESSAGES_VERSION: &str = "anthropic-version";
 
@@ -168,8 +200,64 @@ fn azure(operation: &str, settings: &Settings<'_>) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Kind, NativePath, Protocol, Settings};
+    use super::{Kind, NativePath, Protocol, Settings, parameter_proves_client, proves_client};
     use crate::testing::options;
+
+    #[test]
+    fn what_proves_who_the_client_is() {
+        for header in [
+            "authorization",
+            "proxy-authorization",
+            "x-goog-iam-authorization-token",
+            "x-auth-token",
+            "x-amz-security-token",
+            "ocp-apim-subscription-key",
+            "x-goog-api-key",
+            "x-api-key",
+            "api-key",
+            "cookie",
+        ] {
+            assert!(proves_client(header), "{header}");
+        }
+        for header in [
+            "accept",
+            "anthropic-version",
+            "content-type",
+            "idempotency-key",
+            "user-agent",
+            "x-goog-api-client",
+            "x-session-id",
+            "x-stainless-lang",
+            "x-max-tokens",
+        ] {
+            assert!(!proves_client(header), "{header}");
+        }
+        for name in [
+            "key",
+            "KEY",
+            "access_token",
+            "token",
+            "api_key",
+            "api-key",
+            "apikey",
+            "subscription-key",
+            "X-Amz-Security-Token",
+            "X-Amz-Signature",
+        ] {
+            assert!(parameter_proves_client(name), "{name}");
+        }
+        for name in [
+            "alt",
+            "api-version",
+            "keys",
+            "beta",
+            "prettyPrint",
+            "pageToken",
+            "fields",
+        ] {
+            assert!(!parameter_proves_client(name), "{name}");
+        }
+    }
 
     #[test]
     fn paths_of_every_kind() {

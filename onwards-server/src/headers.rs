@@ -2,7 +2,7 @@
 
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue};
-use onwards_dialects::wire::OPERATORS_HEADERS;
+use onwards_dialects::wire::{OPERATORS_HEADERS, proves_client};
 
 use crate::transport::Field;
 
@@ -29,6 +29,8 @@ pub(crate) struct Outbound {
     pub(crate) auth: Option<(HeaderName, HeaderValue)>,
     /// What the operator has set besides, in place of the client's.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    /// The provider's kind is known: what may prove who the client is stays behind, under whatever name.
+    pub(crate) guarded: bool,
     /// True when the client's trace context goes on to this provider.
     pub(crate) trace: bool,
 }
@@ -80,6 +82,7 @@ pub(crate) fn upstream<'a>(
     headers.push((&HOST, &outbound.host));
     for (name, value) in client {
         if !stays_behind(name.as_str(), outbound.trace)
+            && !(outbound.guarded && proves_client(name.as_str()))
             && !replaced(name)
             && !(nominated.as_ref()).is_some_and(|nominated| nominated.contains(name.as_str()))
         {

@@ -262,11 +262,12 @@ impl Plan<'_> {
     fn target(&self, provider: &Provider) -> Result<PathAndQuery, Refusal> {
         let base = provider.base_path.as_str();
         let uri = &self.arrival.uri;
-        let kept = self.forms == Forms::Bearer || uri.query().is_none();
+        let guarded = provider.outbound.guarded;
+        let kept = uri.query().is_none() || (self.forms == Forms::Bearer && !guarded);
         let query: Option<Cow<'_, str>> = if kept {
             uri.query().map(Cow::Borrowed)
         } else {
-            self.query().map(Cow::from)
+            self.query(guarded).map(Cow::from)
         };
         if let Some(path) = self.set_path(provider) {
             return prepared::target(base, &path, query.as_deref());

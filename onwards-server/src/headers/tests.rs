@@ -11,6 +11,7 @@ fn client(pairs: &[(&str, &str)]) -> HeaderMap {
 fn outbound(auth: Option<(&'static str, &str)>, trace: bool) -> Outbound {
     Outbound {
         headers: Vec::new(),
+        guarded: false,
         host: HeaderValue::from_static("up.example"),
         auth: auth.map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())),
         trace,

@@ -10,7 +10,7 @@ use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, header};
 use onwards_aws::{BodyHash, Request};
 use onwards_dialects::options::Picture;
-use onwards_dialects::wire::MESSAGES_BETA;
+use onwards_dialects::wire::{MESSAGES_BETA, parameter_proves_client};
 use onwards_dialects::{Context, Kind, Protocol, Rejected, Report, Settings};
 use onwards_json::Edit;
 
@@ -207,7 +207,7 @@ impl Plan<'_> {
         dialect: &Dialect,
         protocol: Protocol,
     ) -> Result<PathAndQuery, Refusal> {
-        let query = self.query();
+        let query = self.query(true);
         if let Some(path) = self.set_path(provider) {
             return target(&provider.base_path, &path, query.as_deref());
         }
@@ -233,12 +233,17 @@ impl Plan<'_> {
         }
     }
 
-    /// The client's query without what may be its key.
-    pub(super) fn query(&self) -> Option<String> {
+    /// The client's query without its key: as the gateway takes it, and for a provider that is `guarded` under any other name too.
+    pub(super) fn query(&self, guarded: bool) -> Option<String> {
         let query = self.arrival.uri.query()?;
+        let is_key = |parameter: &str| {
+            let name = parameter.split('=').next().unwrap_or_default();
+            let name = String::from_utf8_lossy(&percent::decode(name)).into_owned();
+            parameter.starts_with("key=") || (guarded && parameter_proves_client(&name))
+        };
         let kept: Vec<&str> = query
             .split('&')
-            .filter(|parameter| !parameter.is_empty() && !parameter.starts_with("key="))
+            .filter(|parameter| !parameter.is_empty() && !is_key(parameter))
             .collect();
         (!kept.is_empty()).then(|| kept.join("&"))
     }

@@ -473,6 +473,7 @@ impl Builder<'_> {
                     .auth_value
                     .clone()
                     .map(|value| (provider.auth_header.clone(), value)),
+                guarded: provider.kind.is_some(),
                 trace: provider.propagate_trace_context,
             },
             model: provider

@@ -252,6 +252,87 @@ async fn credentials_of_clients_reach_no_provider() {
     }
 }
 
+/// Headers that a client may have put some key of its own in.
+const UNUSUAL: [&str; 9] = [
+    "x-auth-token",
+    "x-amz-security-token",
+    "ocp-apim-subscription-key",
+    "x-goog-iam-authorization-token",
+    "x-goog-api-key",
+    "x-api-key",
+    "api-key",
+    "cookie",
+    "x-my-secret",
+];
+
+#[tokio::test]
+async fn credentials_under_unusual_names_reach_no_provider_whose_kind_is_known() {
+    let up = Upstream::start().await;
+    let mut targets = json!({});
+    for kind in Kind::ALL {
+        targets[kind.name()] = kind.provider(&up);
+        let through = json!({"passthrough": true});
+        targets[format!("{}-through", kind.name())] = kind.provider_with(&up, &through);
+    }
+    let aliases: Vec<String> = targets.as_object().unwrap().keys().cloned().collect();
+    let gateway = Gateway::serve(targets).await;
+    for alias in &aliases {
+        for client in Client::ALL {
+            let query = "k%65y=sk-of-a-client&x=1&access_token=sk-of-a-client&API_KEY=sk-of-a-client&token=sk-of-a-client";
+            let path = client.path(false);
+            let before = up.count();
+            let mut request = Request::post(&format!("{path}?{query}"));
+            for name in UNUSUAL {
+                // Where the gateway looks for its own key there can be only one, and none is wanted.
+                request = request.header(name, "sk-of-a-client");
+            }
+            let request = request
+                .header("model-override", alias)
+                .header("x-kept", "yes")
+                .header("idempotency-key", "once")
+                .json(&ask::body(client, Feature::Text, false));
+            gateway.send(request).await;
+            assert_eq!(up.count(), before + 1, "{alias} {client:?}");
+        }
+    }
+    for path in ["/v1/embeddings", "/v1/images/generations"] {
+        for alias in ["openai", "azure_openai"] {
+            let request = Request::post(&format!(
+                "{path}?access_token=sk-of-a-client&key=sk-of-a-client"
+            ))
+            .header("x-auth-token", "sk-of-a-client")
+            .json(&json!({"model": alias, "input": "x", "prompt": "x"}));
+            let before = up.count();
+            gateway.send(request).await;
+            assert_eq!(up.count(), before + 1, "{alias} {path}");
+        }
+    }
+    let mut kept = 0;
+    for request in up.requests() {
+        let text = everything(&request);
+        assert!(!text.contains("sk-of-a-client"), "{text}");
+        kept +=
+            usize::from(request.header("x-kept") == Some("yes") && request.line.contains("x=1"));
+    }
+    assert!(kept > 10, "what is no secret goes on: {kept}");
+}
+
+#[tokio::test]
+async fn a_provider_without_a_kind_is_sent_what_the_client_sends() {
+    let up = Upstream::start().await;
+    let gateway = Gateway::serve(json!({"m": {"url": up.url()}})).await;
+    let request = Request::post("/v1/chat/completions?access_token=a&key=b")
+        .header("x-auth-token", "c")
+        .json(&ask::body(Client::Chat, Feature::Text, false));
+    gateway.send(request).await;
+    let sent = up.request(0).await;
+    assert_eq!(
+        sent.line,
+        "POST /v1/chat/completions?access_token=a&key=b HTTP/1.1"
+    );
+    assert_eq!(sent.header("x-auth-token"), Some("c"));
+}
+
 #[tokio::test]
 async fn keys_of_one_provider_reach_no_other() {
     let (one, other) = (Upstream::start().await, Upstream::start().await);
