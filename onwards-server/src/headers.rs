@@ -78,11 +78,13 @@ pub(crate) fn upstream<'a>(
             || (outbound.auth.as_ref()).is_some_and(|(auth, _)| auth == name)
             || outbound.headers.iter().any(|(set, _)| set == name)
     };
+    let behind = |name: &str| {
+        stays_behind(name, outbound.trace) || (outbound.guarded && proves_client(name))
+    };
     let mut headers = Vec::with_capacity(client.len() + outbound.headers.len() + 5);
     headers.push((&HOST, &outbound.host));
     for (name, value) in client {
-        if !stays_behind(name.as_str(), outbound.trace)
-            && !(outbound.guarded && proves_client(name.as_str()))
+        if !behind(name.as_str())
             && !replaced(name)
             && !(nominated.as_ref()).is_some_and(|nominated| nominated.contains(name.as_str()))
         {

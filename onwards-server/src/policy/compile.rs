@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::affinity::Affinity;
 use super::caller::{Caller, Keyring, Token};
-use super::dialect::{Dialect, Signing, fetcher, paths, signing};
+use super::dialect::{Dialect, Signing, Words, fetcher, paths, signing};
 use super::ledger::{Learnt, Ledger};
 use super::share::{self, Share};
 use super::snapshot::{Access, Alias, Meter, ModelName, Pool, Provider, Snapshot, Surroundings};
@@ -165,13 +165,15 @@ fn check(gateway: &Gateway) -> Result<Checked, Vec<Problem>> {
     for target in gateway.targets.values() {
         for pool in std::iter::once(&target.default).chain(&target.completions) {
             checked.rate(pool.path.clone(), pool.rate_limit.as_ref(), &mut problems);
+            let words = Words::of(&pool.providers);
             for provider in &pool.providers {
                 checked.rate(
                     own_limit(provider),
                     provider.rate_limit.as_ref(),
                     &mut problems,
                 );
-                if let Some(dialect) = Dialect::compile(provider, gateway.ingress.same_dialect) {
+                let same = gateway.ingress.same_dialect;
+                if let Some(dialect) = Dialect::compile(provider, same, &words) {
                     checked.dialects.insert(provider.path.clone(), dialect);
                 }
                 match signing(provider) {

@@ -26,12 +26,17 @@ pub(crate) struct Dialect {
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     /// Changes of every body, made last: where, and JSON text.
     pub(crate) extra: Vec<(Vec<String>, String)>,
-    /// What errors must not show, longest first.
-    words: Vec<(String, Shown)>,
+    /// What errors must not show.
+    words: Arc<Words>,
 }
 
+/// What errors of a pool's providers must not show, longest first: one provider may know of another, as a proxy does that stands before
+/// several.
+#[derive(Debug, Default)]
+pub(super) struct Words(Vec<(String, Shown)>);
+
 /// What stands in an error in the place of a word.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
     Alias,
     Provider,
@@ -68,7 +73,11 @@ impl Signing {
 
 impl Dialect {
     /// Compiles what the configuration says of a provider; `None` where it says no kind, or that nothing is to be translated.
-    pub(super) fn compile(provider: &config::Provider, same: SameDialect) -> Option<Arc<Self>> {
+    pub(super) fn compile(
+        provider: &config::Provider,
+        same: SameDialect,
+        words: &Arc<Words>,
+    ) -> Option<Arc<Self>> {
         let word = provider.kind.filter(|_| !provider.passthrough)?;
         let kind = Kind::named(word.word())?;
         let dialect = &provider.dialect;
@@ -93,7 +102,7 @@ impl Dialect {
             options,
             native: same == SameDialect::Native,
             extra,
-            words: words(provider),
+            words: words.clone(),
         }))
     }
 
@@ -104,18 +113,7 @@ impl Dialect {
 
     /// A provider's words without what they must not show (spec providers 8.1).
     pub(crate) fn scrubbed(&self, message: &str, alias: &str) -> String {
-        let mut message = message.to_owned();
-        for (word, shown) in &self.words {
-            if message.contains(word.as_str()) {
-                let instead = match shown {
-                    Shown::Alias => alias,
-                    Shown::Provider => "the provider",
-                    Shown::Nothing => "[REDACTED]",
-                };
-                message = message.replace(word.as_str(), instead);
-            }
-        }
-        message
+        self.words.hidden(message, alias)
     }
 }
 
@@ -262,9 +260,62 @@ pub(super) fn signing(provider: &config::Provider) -> Result<Option<Arc<Signing>
     })))
 }
 
-/// What errors must not show: secrets, the address, the provider's name for the model.
-fn words(provider: &config::Provider) -> Vec<(String, Shown)> {
-    let mut words = Vec::new();
+impl Words {
+    /// The words of a pool, if it has a provider whose dialect is known: only errors of those are read.
+    pub(super) fn of(pool: &[config::Provider]) -> Arc<Self> {
+        let mut words = Vec::new();
+        if pool.iter().any(|provider| provider.kind.is_some()) {
+            for provider in pool {
+                collect(provider, &mut words);
+            }
+        }
+        words.sort_by(|(one, _), (other, _)| (other.len(), other).cmp(&(one.len(), one)));
+        words.dedup_by(|(later, _), (first, _)| later == first);
+        Arc::new(Self(words))
+    }
+
+    /// A text with something else in the places of the words: of several at one place the longest counts. The alias stays, whatever it
+    /// is made of.
+    fn hidden(&self, text: &str, alias: &str) -> String {
+        let there = self.0.iter().filter(|(word, _)| text.contains(word));
+        let there: Vec<_> = there.collect();
+        if there.is_empty() {
+            return text.to_owned();
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(letter) = rest.chars().next() {
+            let found = there
+                .iter()
+                .find_map(|(word, shown)| Some((word, shown, rest.strip_prefix(word.as_str())?)));
+            let named = rest.strip_prefix(alias).filter(|_| !alias.is_empty());
+            match (found, named) {
+                (found, Some(behind))
+                    if found.is_none_or(|(word, ..)| alias.len() >= word.len()) =>
+                {
+                    out.push_str(alias);
+                    rest = behind;
+                }
+                (Some((_, shown, behind)), _) => {
+                    out.push_str(match shown {
+                        Shown::Alias => alias,
+                        Shown::Provider => "the provider",
+                        Shown::Nothing => "[REDACTED]",
+                    });
+                    rest = behind;
+                }
+                _ => {
+                    out.push(letter);
+                    rest = rest.get(letter.len_utf8()..).unwrap_or_default();
+                }
+            }
+        }
+        out
+    }
+}
+
+/// What errors must not show of a provider: secrets, the address, its name for the model (spec providers 8.1).
+fn collect(provider: &config::Provider, words: &mut Vec<(String, Shown)>) {
     let mut hide = |word: &str, shown| {
         if word.len() > 2 {
             words.push((word.to_owned(), shown));
@@ -287,8 +338,6 @@ fn words(provider: &config::Provider) -> Vec<(String, Shown)> {
         hide(&endpoint.authority, Shown::Provider);
         hide(&endpoint.host, Shown::Provider);
     }
-    words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
-    words
 }
 
 /// The content type of everything that is translated.

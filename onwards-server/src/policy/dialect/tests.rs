@@ -2,14 +2,19 @@ use std::time::Duration;
 
 use super::*;
 
-fn configured(provider: &str) -> config::Provider {
-    let text = format!(r#"{{"targets": {{"m": {{"providers": [{provider}]}}}}}}"#);
+fn pool(providers: &str) -> Vec<config::Provider> {
+    let text = format!(r#"{{"targets": {{"m": {{"providers": [{providers}]}}}}}}"#);
     let gateway = onwards_config::read(text.as_bytes(), &()).unwrap().gateway;
-    gateway.targets.get("m").unwrap().default.providers[0].clone()
+    gateway.targets.get("m").unwrap().default.providers.clone()
+}
+
+fn configured(provider: &str) -> config::Provider {
+    pool(provider)[0].clone()
 }
 
 fn compiled(provider: &str) -> Arc<Dialect> {
-    Dialect::compile(&configured(provider), SameDialect::Native).unwrap()
+    let pool = pool(provider);
+    Dialect::compile(&pool[0], SameDialect::Native, &Words::of(&pool)).unwrap()
 }
 
 #[test]
@@ -25,6 +30,27 @@ fn errors_show_neither_secrets_nor_addresses_nor_the_models_name() {
         ("nothing of it", "nothing of it"),
     ] {
         assert_eq!(dialect.scrubbed(said, "m"), shown);
+    }
+}
+
+#[test]
+fn errors_show_nothing_of_others_in_the_pool() {
+    let dialect = compiled(
+        r#"{"kind": "openai", "url": "https://one.example", "onwards_key": "sk-one", "onwards_model": "big"},
+           {"name": "two", "url": "https://two.example:1", "onwards_key": "sk-one-two", "onwards_model": "big-model"}"#,
+    );
+    for (alias, said, shown) in [
+        (
+            "m",
+            "big or big-model at two.example:1 and one.example: sk-one-two, sk-one",
+            "m or m at the provider and the provider: [REDACTED], [REDACTED]",
+        ),
+        // What stands in a word's place is not looked at again, and the alias may be made of words.
+        ("so-big", "big is not so-big: é", "so-big is not so-big: é"),
+        ("big", "big-model is no big one", "big is no big one"),
+        ("", "big", ""),
+    ] {
+        assert_eq!(dialect.scrubbed(said, alias), shown);
     }
 }
 
@@ -70,6 +96,6 @@ fn a_provider_that_passes_on_has_no_dialect_and_is_signed_for() {
         r#"{"kind": "bedrock", "passthrough": true,
             "aws": {"region": "us-east-1", "access_key_id": "AKIDEXAMPLE", "secret_access_key": "k"}}"#,
     );
-    assert!(Dialect::compile(&provider, SameDialect::Native).is_none());
+    assert!(Dialect::compile(&provider, SameDialect::Native, &Arc::default()).is_none());
     assert!(signing(&provider).unwrap().is_some());
 }

@@ -95,6 +95,33 @@ async fn errors_show_nothing_of_the_provider() {
 }
 
 #[tokio::test]
+async fn errors_show_nothing_of_other_providers_of_the_pool() {
+    for kind in Kind::ALL {
+        let (up, other) = (Upstream::start().await, Upstream::start().await);
+        let second = json!({
+            "name": "second", "url": format!("http://localhost:{}", other.address().port()),
+            "onwards_key": "sk-of-the-other", "onwards_model": "other-vendors-model",
+        });
+        let config = json!({"targets": {"m": {"strategy": "priority", "providers": [kind.provider(&up), second]}}});
+        let gateway = Launch::new(&config).start().await;
+        for client in Client::ALL {
+            let message = format!(
+                "other-vendors-model at localhost:{} refuses sk-of-the-other",
+                other.address().port()
+            );
+            up.reply(wire::error(kind.wire(client), 400, &message));
+            let request = ask::request(client, Feature::Text, false);
+            let answer = gateway.send(request).await;
+            let text = answer.text();
+            assert!(
+                text.contains("m at the provider refuses [REDACTED]"),
+                "{kind:?} {client:?}: {text}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn errors_within_streams_show_nothing_of_the_provider() {
     for kind in Kind::ALL {
         let up = Upstream::start().await;
