@@ -281,14 +281,21 @@ fn stream(kind: Kind, (opening, (event, payload)): Stream, protocol: Protocol) -
 
 /// Renames the model in events that differ in a word.
 fn native(protocol: Protocol, (_, (_, payload)): Stream) -> Work {
-    let mut native = NativeEvents::new(protocol, "fast");
-    let mut out = String::with_capacity(4096);
+    let kind = match protocol {
+        Protocol::Messages => Kind::Anthropic,
+        Protocol::GenerateContent => Kind::Gemini,
+        Protocol::Chat | Protocol::Responses => Kind::OpenAi,
+    };
+    let mut native = NativeEvents::new(kind, protocol, "fast");
+    let mut out = Vec::with_capacity(4096);
     let payloads = payloads(payload);
     let bytes = payloads.iter().map(String::len).sum();
     let run = move || {
         for payload in &payloads {
             out.clear();
-            native.payload(black_box(payload), &mut out).unwrap();
+            native
+                .payload(black_box(payload.as_bytes()), &mut out)
+                .unwrap();
         }
         out.len()
     };

@@ -8,7 +8,7 @@ use onwards_dialects::options::{
 };
 use onwards_dialects::{
     ArraySplitter, Context, Ended, Failure, Kind, Memory, NativeEvents, Options, Protocol, Request,
-    Settings, Step, Translator, echo, named, prompt_tokens, read_exception, to_fetch,
+    Settings, Shown, Step, Translator, echo, named, prompt_tokens, read_exception, to_fetch,
 };
 
 const KINDS: [Kind; 5] = [
@@ -31,7 +31,7 @@ const PROTOCOLS: [Protocol; 4] = [
 pub(crate) fn requests(data: &[u8]) {
     let _echo = echo(data);
     for protocol in PROTOCOLS {
-        if let Some(renamed) = named(protocol, data, "fast \"one\"") {
+        if let Some(renamed) = named(Kind::Azure, protocol, data, "fast \"one\"") {
             object(str::from_utf8(&renamed).expect("UTF-8"));
         }
         for native in [true, false] {
@@ -93,11 +93,18 @@ pub(crate) fn streams(data: &[u8]) {
         }
     }
     for protocol in PROTOCOLS {
-        let mut native = NativeEvents::new(protocol, "fast \"one\"");
-        for (_, payload) in events() {
-            let mut out = String::new();
-            if native.payload(payload, &mut out).is_ok() && !out.is_empty() && out != payload {
-                object(&out);
+        for kind in [Kind::OpenAi, Kind::Azure] {
+            let mut native = NativeEvents::new(kind, protocol, "fast \"one\"");
+            for (_, payload) in events() {
+                let mut out = Vec::new();
+                let passed = native.payload(payload.as_bytes(), &mut out);
+                if matches!(passed, Ok((_, Shown::Changed))) {
+                    object(&String::from_utf8_lossy(&out));
+                }
+            }
+            let mut out = Vec::new();
+            if native.counts(&mut out) {
+                object(&String::from_utf8_lossy(&out));
             }
         }
     }

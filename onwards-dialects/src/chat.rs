@@ -11,6 +11,7 @@ mod encoder;
 mod failure;
 mod foreign;
 mod message;
+pub(crate) mod native;
 mod receive;
 mod request;
 mod send;

@@ -1,32 +1,37 @@
-//! Answers of providers that speak the client's own dialect: only the name of the model is another, all other bytes stay.
+//! Answers of providers that speak the client's own dialect (spec providers 4.1): the name of the model is another, and what the
+//! rules of Chat Completions say; all other bytes stay.
 
 use onwards_json::{Kind, ScanError, Scanner, Value};
 
 use crate::failure::{Failure, Unreadable, class};
 use crate::text::value;
-use crate::{Protocol, Step, chat, gemini, messages};
+use crate::{Kind as Provider, Protocol, Step, chat, gemini, messages};
 
 /// The most candidates that are told apart.
 const MOST: usize = 1024;
 
-/// A whole answer with `model` as the name of its model. `None` where there is nothing to change: it has that name already or
-/// none, or is no JSON object.
+/// A whole answer of a provider of this kind with `model` as the name of its model; of Chat Completions also without what Azure's
+/// filters add, and with thoughts under their usual name (spec providers 3.1, 3.2). `None` where there is nothing to change, or where
+/// it is no JSON object.
 #[must_use]
-pub fn named(protocol: Protocol, body: &[u8], model: &str) -> Option<Vec<u8>> {
+pub fn named(kind: Provider, protocol: Protocol, body: &[u8], model: &str) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(body).ok()?;
+    if protocol == Protocol::Chat {
+        return chat::native::answer(kind == Provider::Azure, text, model);
+    }
     let quoted = onwards_json::quote(model);
     let mut edit = Edit::new(text, &quoted);
-    let mut out = String::new();
+    let mut out = Vec::new();
     rename(protocol, text, &mut edit, &mut out).ok()?;
     edit.finish(&mut out);
-    (!out.is_empty()).then(|| out.into_bytes())
+    (!out.is_empty()).then_some(out)
 }
 
 fn rename(
     protocol: Protocol,
     text: &str,
     edit: &mut Edit<'_>,
-    out: &mut String,
+    out: &mut Vec<u8>,
 ) -> Result<(), ScanError> {
     let mut scanner = Scanner::of(text);
     scanner.enter_object()?;
@@ -46,19 +51,42 @@ fn member(protocol: Protocol) -> &'static str {
     }
 }
 
+/// What the client gets of a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// All of it, as it came.
+    Same,
+    /// What was appended, in its place.
+    Changed,
+    /// Nothing.
+    Nothing,
+}
+
 /// The payloads of a stream.
 #[derive(Debug)]
-pub struct NativeEvents {
+pub struct NativeEvents(Reads);
+
+#[derive(Debug)]
+enum Reads {
+    Chat(chat::native::Native),
+    Named(Named),
+}
+
+/// A stream of which the model's name alone is changed.
+#[derive(Debug)]
+struct Named {
     protocol: Protocol,
     /// The client's name for the model, as JSON text.
     model: String,
     content: bool,
     /// The terminal signal was seen.
     over: bool,
-    /// Choices or candidates, and whether each has ended.
+    /// Candidates, and whether each has ended.
     choices: Vec<(u64, bool)>,
     /// What the client was told last of an answer of Responses that has not ended.
     begun: Option<String>,
+    /// The last payload was that.
+    begins: bool,
     /// The number of the next event of Responses.
     next: u64,
 }
@@ -72,9 +100,93 @@ struct Frame<'a> {
 }
 
 impl NativeEvents {
-    /// For a stream of this dialect, whose client calls the model `model`.
+    /// For a stream in this dialect of a provider of this kind, whose client calls the model `model`.
     #[must_use]
-    pub fn new(protocol: Protocol, model: &str) -> Self {
+    pub fn new(kind: Provider, protocol: Protocol, model: &str) -> Self {
+        Self(if protocol == Protocol::Chat {
+            let azure = kind == Provider::Azure;
+            Reads::Chat(chat::native::Native::new(azure, model))
+        } else {
+            Reads::Named(Named::new(protocol, model))
+        })
+    }
+
+    /// Takes in one payload and says what the client gets of it.
+    ///
+    /// [`Step::Failed`] is the provider's error. Before the client has content somebody else can be asked. Later the client of Chat
+    /// Completions is to be told with [`fail`](Self::fail); for others the payload is still theirs to see, for it is in their own
+    /// dialect. [`Step::Complete`] is the end; of Chat Completions nothing behind it is to be passed on, and what
+    /// [`counts`](Self::counts) has is the last payload.
+    ///
+    /// # Errors
+    /// For what is not JSON; nothing is appended then.
+    #[inline]
+    pub fn payload(
+        &mut self,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(Step, Shown), Unreadable> {
+        match &mut self.0 {
+            Reads::Chat(chat) => chat.payload(payload, out),
+            Reads::Named(named) => named.payload(payload, out),
+        }
+    }
+
+    /// Appends the payload with token counts that an answer of Chat Completions ends with, once (spec providers 3.0.7). False if
+    /// there is none.
+    pub fn counts(&mut self, out: &mut Vec<u8>) -> bool {
+        match &mut self.0 {
+            Reads::Chat(chat) => chat.counts(out),
+            Reads::Named(_) => false,
+        }
+    }
+
+    /// What the client was told in the place of the last payload, if that is not what [`payload`](Self::payload) has said.
+    pub fn told(&mut self, instead: &[u8]) {
+        if let Reads::Named(named) = &mut self.0
+            && named.begins
+        {
+            named.begun = std::str::from_utf8(instead).ok().map(ToOwned::to_owned);
+        }
+    }
+
+    /// True once anything of the answer itself was seen: behind that nobody else can be asked.
+    #[must_use]
+    pub fn seen_content(&self) -> bool {
+        match &self.0 {
+            Reads::Chat(chat) => chat.seen_content(),
+            Reads::Named(named) => named.content,
+        }
+    }
+
+    /// True when the stream may end here: its answer is complete.
+    #[must_use]
+    pub fn may_end(&self) -> bool {
+        match &self.0 {
+            Reads::Chat(chat) => chat.may_end(),
+            Reads::Named(named) => named.may_end(),
+        }
+    }
+
+    /// Tells the client that the stream cannot go on: the event, or events, that its protocol has for that.
+    pub fn fail(&self, failure: &Failure, request_id: &str, out: &mut String) {
+        let (protocol, begun) = match &self.0 {
+            Reads::Chat(_) => (Protocol::Chat, None),
+            Reads::Named(named) => (named.protocol, named.failed(failure)),
+        };
+        match begun {
+            Some(event) => {
+                out.push_str("event: response.failed\ndata: ");
+                out.push_str(&event);
+                out.push_str("\n\n");
+            }
+            None => protocol.write_stream_failure(failure, request_id, out),
+        }
+    }
+}
+
+impl Named {
+    fn new(protocol: Protocol, model: &str) -> Self {
         Self {
             protocol,
             model: onwards_json::quote(model),
@@ -82,69 +194,66 @@ impl NativeEvents {
             over: false,
             choices: Vec::new(),
             begun: None,
+            begins: false,
             next: 0,
         }
     }
 
-    /// Looks at one payload. If it names a model, what the client gets instead is appended; otherwise nothing is, and the client
-    /// gets it as it is.
-    ///
-    /// [`Step::Failed`] is the provider's error. Before the client has content somebody else can be asked; later the payload is
-    /// still the client's to see, for it is in its own dialect.
-    ///
-    /// # Errors
-    /// For what is not JSON; nothing is appended then.
-    pub fn payload(&mut self, payload: &str, out: &mut String) -> Result<Step, Unreadable> {
-        let start = out.len();
-        if self.protocol == Protocol::Chat && payload.trim() == "[DONE]" {
-            self.over = true;
-            return Ok(Step::Complete);
+    fn payload(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<(Step, Shown), Unreadable> {
+        self.begins = false;
+        if payload.trim_ascii() == b"[DONE]" {
+            // Not of these dialects; some servers write it all the same.
+            return Ok((Step::Open, Shown::Same));
         }
+        let text = std::str::from_utf8(payload)
+            .map_err(|_| Unreadable::new("a frame that is not UTF-8"))?;
+        let start = out.len();
         let model = std::mem::take(&mut self.model);
-        let mut edit = Edit::new(payload, &model);
-        let frame = self.walk(payload, &mut edit, out);
+        let mut edit = Edit::new(text, &model);
+        let frame = self.walk(text, &mut edit, out);
         edit.finish(out);
         self.model = model;
         let frame = frame.map_err(|_| {
             out.truncate(start);
             Unreadable::new("a frame that is not JSON")
         })?;
-        Ok(match self.protocol {
-            Protocol::Chat => match &frame.error {
-                Some(error) => Step::Failed(chat::frame_failure(error)),
-                None => Step::Open,
-            },
+        let told = out.get(start..).unwrap_or_default();
+        let shown = if told.is_empty() {
+            Shown::Same
+        } else {
+            Shown::Changed
+        };
+        let step = match self.protocol {
+            Protocol::Chat => Step::Open,
             Protocol::GenerateContent => match &frame.error {
                 Some(_) => Step::Failed(
-                    gemini::embedded_error(payload).unwrap_or_else(|| Failure::unsaid(500)),
+                    gemini::embedded_error(text).unwrap_or_else(|| Failure::unsaid(500)),
                 ),
                 None => Step::Open,
             },
             Protocol::Responses => {
-                let told = out.get(start..).filter(|told| !told.is_empty());
-                self.response(&frame, payload, told.unwrap_or(payload))
+                let told = std::str::from_utf8(told).unwrap_or_default();
+                self.response(&frame, text, if told.is_empty() { text } else { told })
             }
-            Protocol::Messages => self.message(&frame, payload),
-        })
+            Protocol::Messages => self.message(&frame, text),
+        };
+        Ok((step, shown))
     }
 
-    /// True once anything of the answer itself was seen: behind that nobody else can be asked.
-    #[must_use]
-    pub fn seen_content(&self) -> bool {
-        self.content
-    }
-
-    /// True when the stream may end here: its answer is complete.
-    #[must_use]
-    pub fn may_end(&self) -> bool {
+    fn may_end(&self) -> bool {
         self.over || (!self.choices.is_empty() && self.choices.iter().all(|(_, ended)| *ended))
+    }
+
+    /// The answer of Responses that had begun, as one that has failed.
+    fn failed(&self, failure: &Failure) -> Option<String> {
+        failed(self.begun.as_deref()?, self.next, failure)
     }
 
     fn walk<'a>(
         &mut self,
         payload: &'a str,
         edit: &mut Edit<'_>,
-        out: &mut String,
+        out: &mut Vec<u8>,
     ) -> Result<Frame<'a>, ScanError> {
         let mut frame = Frame::default();
         let mut scanner = Scanner::of(payload);
@@ -155,7 +264,7 @@ impl NativeEvents {
                 ("type", Protocol::Messages | Protocol::Responses) => {
                     frame.kind = Some(scanner.skip()?);
                 }
-                ("model", Protocol::Chat) | ("modelVersion", Protocol::GenerateContent) => {
+                ("modelVersion", Protocol::GenerateContent) => {
                     edit.put(&scanner.skip()?, out);
                 }
                 ("response", Protocol::Responses) | ("message", Protocol::Messages) => {
@@ -163,10 +272,7 @@ impl NativeEvents {
                 }
                 ("sequence_number", Protocol::Responses) => frame.number = Some(scanner.skip()?),
                 ("delta", Protocol::Messages) => self.delta(&mut scanner)?,
-                ("choices", Protocol::Chat) => self.choices(&mut scanner, "finish_reason")?,
-                ("candidates", Protocol::GenerateContent) => {
-                    self.choices(&mut scanner, "finishReason")?
-                }
+                ("candidates", Protocol::GenerateContent) => self.candidates(&mut scanner)?,
                 ("promptFeedback", Protocol::GenerateContent) => self.feedback(&mut scanner)?,
                 _ => {}
             }
@@ -181,7 +287,7 @@ impl NativeEvents {
         scanner: &mut Scanner<'a>,
         frame: &mut Frame<'a>,
         edit: &mut Edit<'_>,
-        out: &mut String,
+        out: &mut Vec<u8>,
     ) -> Result<(), ScanError> {
         if scanner.peek()? != Kind::Object {
             return scanner.skip().map(drop);
@@ -221,25 +327,20 @@ impl NativeEvents {
         Ok(())
     }
 
-    fn choices(&mut self, scanner: &mut Scanner<'_>, finish: &str) -> Result<(), ScanError> {
+    fn candidates(&mut self, scanner: &mut Scanner<'_>) -> Result<(), ScanError> {
         if scanner.peek()? != Kind::Array {
             return scanner.skip().map(drop);
         }
         scanner.enter_array()?;
         let mut place = 0;
         while scanner.next_element()? {
-            self.choice(scanner, place, finish)?;
+            self.candidate(scanner, place)?;
             place += 1;
         }
         Ok(())
     }
 
-    fn choice(
-        &mut self,
-        scanner: &mut Scanner<'_>,
-        place: u64,
-        finish: &str,
-    ) -> Result<(), ScanError> {
+    fn candidate(&mut self, scanner: &mut Scanner<'_>, place: u64) -> Result<(), ScanError> {
         if scanner.peek()? != Kind::Object {
             return scanner.skip().map(drop);
         }
@@ -248,8 +349,8 @@ impl NativeEvents {
         while let Some(name) = scanner.next_key()? {
             match &*name.decoded() {
                 "index" => index = scanner.skip_u64()?.unwrap_or(place),
-                "delta" | "content" if !self.content => self.content = says(scanner)?,
-                word if word == finish => {
+                "content" if !self.content => self.content = says(scanner)?,
+                "finishReason" => {
                     let reason = scanner.skip()?.as_text();
                     ended = reason.is_some_and(|reason| !reason.raw().is_empty());
                 }
@@ -296,22 +397,10 @@ impl NativeEvents {
         let before = before.iter().any(|word| is(word));
         if before {
             self.begun = Some(told.to_owned());
+            self.begins = true;
         }
         self.content |= kind.is_some() && !before;
         Step::Open
-    }
-
-    /// Tells the client that the stream cannot go on: the event, or events, that its protocol has for that.
-    pub fn fail(&self, failure: &Failure, request_id: &str, out: &mut String) {
-        let begun = self.begun.as_deref();
-        match begun.and_then(|begun| failed(begun, self.next, failure)) {
-            Some(event) => {
-                out.push_str("event: response.failed\ndata: ");
-                out.push_str(&event);
-                out.push_str("\n\n");
-            }
-            None => self.protocol.write_stream_failure(failure, request_id, out),
-        }
     }
 
     fn message(&mut self, frame: &Frame<'_>, payload: &str) -> Step {
@@ -398,20 +487,22 @@ impl<'t> Edit<'t> {
     }
 
     /// Another value in the place of a string.
-    fn put(&mut self, value: &Value<'_>, out: &mut String) {
+    fn put(&mut self, value: &Value<'_>, out: &mut Vec<u8>) {
         if value.kind() != Kind::String || value.text() == self.with {
             return;
         }
         let span = value.span();
-        out.push_str(self.text.get(self.done..span.start).unwrap_or_default());
-        out.push_str(self.with);
+        let before = self.text.get(self.done..span.start);
+        out.extend_from_slice(before.unwrap_or_default().as_bytes());
+        out.extend_from_slice(self.with.as_bytes());
         self.done = span.end;
     }
 
     /// The rest, if anything was put.
-    fn finish(self, out: &mut String) {
+    fn finish(self, out: &mut Vec<u8>) {
         if self.done > 0 {
-            out.push_str(self.text.get(self.done..).unwrap_or_default());
+            let rest = self.text.get(self.done..).unwrap_or_default();
+            out.extend_from_slice(rest.as_bytes());
         }
     }
 }

@@ -34,6 +34,7 @@ use self::rework::Rework;
 use self::rewrite::Rewriter;
 pub(crate) use self::settle::settle;
 pub(crate) use self::stream::CleanStream;
+use self::translated::{Cleaning as Cleaned, NativeStream};
 pub(crate) use self::translated::{Native, Translated, Way, counted};
 #[cfg(feature = "otlp")]
 pub(crate) use self::unary::read;
@@ -121,11 +122,19 @@ impl Egress {
             translated::say_when(&mut answer);
         }
         let opened = match way {
-            Way::Plain => self.cleaning.open(answer, provider, settings, look).await,
-            Way::Trimmed(report, explain) => {
-                let mut opened = self.cleaning.open(answer, provider, settings, look).await;
+            Way::Plain => {
+                self.cleaning
+                    .open(answer, provider, settings, look, None)
+                    .await
+            }
+            Way::Native(mut native) if native.cleaned => {
+                let (report, explain) = (std::mem::take(&mut native.report), native.explain);
+                let native = Some(*native);
+                let opened = self.cleaning.open(answer, provider, settings, look, native);
+                let mut opened = Box::pin(opened).await;
                 if let Opened::Ready(response) = &mut opened
                     && response.status().is_success()
+                    && !report.is_empty()
                 {
                     translated::tell(&report, explain, response.headers_mut());
                 }
@@ -160,29 +169,36 @@ impl Egress {
 }
 
 impl Cleaning {
-    /// What takes long is boxed, so that an answer that is passed on carries no room for it.
+    /// What takes long is boxed, so that an answer that is passed on carries no room for it. `native` is what is known of a
+    /// provider's dialect.
     async fn open(
         &self,
         answer: Answer,
         provider: &Arc<Provider>,
         settings: &Settings,
         look: &mut Look,
+        native: Option<Native>,
     ) -> Opened {
         let success = answer.status().is_success();
         match self {
             Self::Strict(contract) if success => {
-                Box::pin(contract.strict(answer, provider, settings, look)).await
+                Box::pin(contract.strict(answer, provider, settings, look, native)).await
             }
             Self::Strict(_) if !provider.trusted => {
                 Opened::Ready(Box::pin(error::standardised(answer, settings)).await)
             }
             Self::Sanitized(Some(contract)) if success && provider.sanitize => {
-                Box::pin(contract.sanitized(answer, provider, settings)).await
+                Box::pin(contract.sanitized(answer, provider, settings, look, native)).await
             }
             Self::Sanitized(_) if !success && provider.sanitize => {
                 Opened::Ready(Box::pin(error::replaced(answer, settings)).await)
             }
-            _ => Opened::Ready(untouched(answer, provider)),
+            _ => Opened::Ready(match native {
+                Some(native) if !success => {
+                    Box::pin(native.error(answer, provider, settings)).await
+                }
+                _ => untouched(answer, provider),
+            }),
         }
     }
 
@@ -202,6 +218,7 @@ impl Contract {
         provider: &Arc<Provider>,
         settings: &Settings,
         look: &mut Look,
+        native: Option<Native>,
     ) -> Opened {
         let (mut head, body) = answer.into_parts();
         let encoding = Encoding::of(&head.headers);
@@ -217,13 +234,18 @@ impl Contract {
         headers::configure(&mut head.headers, &provider.response_headers);
         let cleaner = Cleaner::new(self.endpoint, &self.context(provider.trusted, 0));
         if streamed {
-            let rewriter = Rewriter::strict(cleaner, self, provider.trusted);
-            let mut stream = CleanStream::new(
-                body,
-                rewriter,
-                settings.sse_buffer_limit,
-                provider.idle_timeout,
-            );
+            let (limit, idle) = (settings.sse_buffer_limit, provider.idle_timeout);
+            let mut stream = match native {
+                Some(native) => {
+                    let cleaning = Cleaned::new(cleaner, self.id.clone());
+                    let rewriter = NativeStream::new(native, Some(cleaning), provider);
+                    CleanStream::native(body, rewriter, limit, idle)
+                }
+                None => {
+                    let rewriter = Rewriter::strict(cleaner, self, provider.trusted);
+                    CleanStream::new(body, rewriter, limit, idle)
+                }
+            };
             head.headers.remove(header::CONTENT_LENGTH);
             stream.observe(look.observation.take());
             return peek::open(stream, head, look).await;
@@ -247,6 +269,8 @@ impl Contract {
         answer: Answer,
         provider: &Arc<Provider>,
         settings: &Settings,
+        look: &mut Look,
+        native: Option<Native>,
     ) -> Opened {
         let (mut head, body) = answer.into_parts();
         let encoding = Encoding::of(&head.headers);
@@ -258,14 +282,17 @@ impl Contract {
         headers::downstream(&mut head.headers, &provider.response_headers);
         let cleaner = Cleaner::sanitizer(&self.context(true, self.now));
         if streamed {
-            let rewriter = Rewriter::sanitized(cleaner);
-            let stream = CleanStream::new(
-                body,
-                rewriter,
-                settings.sse_buffer_limit,
-                provider.idle_timeout,
-            );
+            let (limit, idle) = (settings.sse_buffer_limit, provider.idle_timeout);
             head.headers.remove(header::CONTENT_LENGTH);
+            if let Some(native) = native {
+                let cleaning = Cleaned::new(cleaner, None);
+                let rewriter = NativeStream::new(native, Some(cleaning), provider);
+                let mut stream = CleanStream::native(body, rewriter, limit, idle);
+                stream.observe(look.observation.take());
+                return peek::open(stream, head, look).await;
+            }
+            let rewriter = Rewriter::sanitized(cleaner);
+            let stream = CleanStream::new(body, rewriter, limit, idle);
             return Opened::Ready(Response::from_parts(head, Body::clean(stream)));
         }
         let body = Body::upstream(body, provider.idle_timeout);

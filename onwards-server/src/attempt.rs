@@ -127,7 +127,9 @@ pub(crate) async fn until_committed(
                         Way::Translated(translated) => {
                             facts.translated(provider, &translated.report);
                         }
-                        Way::Trimmed(report, _) => facts.translated(provider, report),
+                        Way::Native(native) if !native.report.is_empty() => {
+                            facts.translated(provider, &native.report);
+                        }
                         _ => {}
                     }
                     admission.spend();

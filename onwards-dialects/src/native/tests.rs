@@ -1,22 +1,41 @@
 use proptest::prelude::*;
 
-use super::{NativeEvents, named};
+use super::{NativeEvents, Shown, named};
 use crate::testing::events;
-use crate::{Failure, Protocol, Step};
+use crate::{Failure, Kind, Protocol, Step};
 
-/// What becomes of each payload (`=`: nothing), what the step is, and what is known then: (content, may end).
+/// A stream of a provider that speaks this protocol.
+fn stream(protocol: Protocol) -> NativeEvents {
+    NativeEvents::new(kind(protocol), protocol, "fast")
+}
+
+fn kind(protocol: Protocol) -> Kind {
+    match protocol {
+        Protocol::Messages => Kind::Anthropic,
+        Protocol::GenerateContent => Kind::Gemini,
+        Protocol::Chat | Protocol::Responses => Kind::OpenAi,
+    }
+}
+
+/// What becomes of each payload (`=`: it stays, `-`: the client gets nothing), what the step is, and what is known then: (content,
+/// may end).
 fn told(protocol: Protocol, payloads: &[&str]) -> Vec<String> {
-    let mut native = NativeEvents::new(protocol, "fast");
+    let mut native = stream(protocol);
     payloads
         .iter()
         .map(|payload| {
-            let mut out = String::new();
-            let step = native.payload(payload, &mut out);
-            let out = if out.is_empty() { "=" } else { &out };
-            let step = match step {
-                Ok(Step::Open) => "open".to_owned(),
-                Ok(Step::Complete) => "complete".to_owned(),
-                Ok(Step::Failed(failure)) => format!("failed {}", failure.status),
+            let mut out = Vec::new();
+            let passed = native.payload(payload.as_bytes(), &mut out);
+            let out = String::from_utf8(out).unwrap();
+            let out = match &passed {
+                Ok((_, Shown::Changed)) => out.as_str(),
+                Ok((_, Shown::Same)) => "=",
+                Ok((_, Shown::Nothing)) | Err(_) => "-",
+            };
+            let step = match &passed {
+                Ok((Step::Open, _)) => "open".to_owned(),
+                Ok((Step::Complete, _)) => "complete".to_owned(),
+                Ok((Step::Failed(failure), _)) => format!("failed {}", failure.status),
                 Err(unreadable) => unreadable.why.to_owned(),
             };
             format!(
@@ -47,8 +66,8 @@ fn a_chat_stream_is_renamed_and_watched() {
             "= open true false",
             "= open true false",
             "= open true true",
-            r#"{"choices":[],"usage":{"prompt_tokens":1.0},"model":"fast"} open true true"#,
-            "= complete true true",
+            "- open true true",
+            "- complete true true",
         ]
     );
     assert_eq!(
@@ -58,14 +77,14 @@ fn a_chat_stream_is_renamed_and_watched() {
                 r#"{"model":"m","error":{"code":429}}"#,
                 r#"{"error":null}"#,
                 r#"{"model":"m","choices":[}"#,
-                r#"{"mod\u0065l":"m"}"#,
+                r#"{"mod\u0065l":"m","choices":[1]}"#,
             ]
         ),
         [
-            r#"{"model":"fast","error":{"code":429}} failed 429 false false"#,
-            "= open false false",
-            "= a frame that is not JSON false false",
-            r#"{"mod\u0065l":"fast"} open false false"#,
+            "- failed 429 false false",
+            "- open false false",
+            "- a frame that is not JSON false false",
+            r#"{"mod\u0065l":"fast","choices":[1]} open false false"#,
         ]
     );
 }
@@ -156,16 +175,31 @@ fn captured_streams_lose_nothing_but_the_name() {
             include_str!("../../tests/data/gemini/parallel.sse"),
         ),
     ] {
-        let mut native = NativeEvents::new(protocol, "fast");
+        let mut native = self::stream(protocol);
+        let mut told = Vec::new();
         for (_, payload) in events(stream) {
-            let mut out = String::new();
-            native.payload(&payload, &mut out).unwrap();
-            if out.is_empty() {
-                out.push_str(&payload);
-            }
+            let mut out = Vec::new();
+            let (_, shown) = native.payload(payload.as_bytes(), &mut out).unwrap();
+            let out = match shown {
+                Shown::Changed => String::from_utf8(out).unwrap(),
+                Shown::Same => payload.clone(),
+                Shown::Nothing => continue,
+            };
             assert_eq!(out, payload.replace(name, "fast"));
+            told.push(out);
         }
         assert!(native.may_end());
+        let mut counts = Vec::new();
+        if native.counts(&mut counts) {
+            told.push(String::from_utf8(counts).unwrap());
+        }
+        let all = events(stream);
+        let all: Vec<String> = all
+            .iter()
+            .filter(|(_, payload)| payload != "[DONE]")
+            .map(|(_, payload)| payload.replace(name, "fast"))
+            .collect();
+        assert_eq!(told, all);
     }
 }
 
@@ -188,7 +222,7 @@ fn a_whole_answer_is_renamed_where_it_has_a_name() {
         (Protocol::Chat, r#"{"model":"m""#, None),
         (Protocol::Chat, "[]", None),
     ] {
-        let found = named(protocol, body.as_bytes(), "fa\"st");
+        let found = named(kind(protocol), protocol, body.as_bytes(), "fa\"st");
         let found = found.map(|body| String::from_utf8(body).unwrap());
         assert_eq!(found.as_deref(), expected, "{body}");
     }
@@ -198,19 +232,19 @@ proptest! {
     #[test]
     fn nothing_panics(text in "[\\[\\]{}:,\"a-f0-9 ]{0,60}") {
         for protocol in [Protocol::Chat, Protocol::Responses, Protocol::Messages, Protocol::GenerateContent] {
-            let mut out = String::new();
-            let step = NativeEvents::new(protocol, "fast").payload(&text, &mut out);
+            let mut out = Vec::new();
+            let step = stream(protocol).payload(text.as_bytes(), &mut out);
             if step.is_err() {
-                prop_assert_eq!(&out, "");
+                prop_assert!(out.is_empty());
             }
-            let _body = named(protocol, text.as_bytes(), "fast");
+            let _body = named(Kind::Azure, protocol, text.as_bytes(), "fast");
         }
     }
 }
 
 #[test]
 fn a_stream_of_responses_fails_as_the_answer_it_began() {
-    let mut native = NativeEvents::new(Protocol::Responses, "fast");
+    let mut native = stream(Protocol::Responses);
     let failure = Failure::of(502, Some("broken"), "it \"broke\"");
     let told = |native: &NativeEvents| {
         let mut out = String::new();
@@ -223,11 +257,29 @@ fn a_stream_of_responses_fails_as_the_answer_it_began() {
         r#"{"type":"response.created","sequence_number":3,"response":{"id":"a","model":"vendor/m", "status":"in_progress"}}"#,
         r#"{"type":"response.output_text.delta","sequence_number":4,"delta":"x"}"#,
     ] {
-        native.payload(payload, &mut String::new()).unwrap();
+        native.payload(payload.as_bytes(), &mut Vec::new()).unwrap();
     }
     let failed = r#"{"type":"response.failed","sequence_number":5,"response":{"id":"a","model":"fast", "status":"failed","error":{"code":"broken","message":"it \"broke\""}}}"#;
     assert_eq!(
         told(&native),
         format!("event: response.failed\ndata: {failed}\n\n")
+    );
+}
+
+#[test]
+fn a_stream_of_responses_fails_as_what_the_client_was_told_instead() {
+    let mut native = stream(Protocol::Responses);
+    let begun = r#"{"type":"response.created","sequence_number":0,"response":{"id":"a","x":1}}"#;
+    native.payload(begun.as_bytes(), &mut Vec::new()).unwrap();
+    native.told(br#"{"type":"response.created","sequence_number":0,"response":{"id":"b"}}"#);
+    let delta = r#"{"type":"response.output_text.delta","sequence_number":1,"delta":"x"}"#;
+    native.payload(delta.as_bytes(), &mut Vec::new()).unwrap();
+    native.told(b"not a beginning");
+    let mut out = String::new();
+    native.fail(&Failure::of(502, None, "m"), "r-1", &mut out);
+    assert_eq!(
+        out,
+        "event: response.failed\ndata: {\"type\":\"response.failed\",\"sequence_number\":2,\
+         \"response\":{\"id\":\"b\",\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"m\"}}}\n\n"
     );
 }

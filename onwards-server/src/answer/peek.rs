@@ -1,7 +1,8 @@
 //! The first look into a strict stream, before its head is sent: up to the first decisive event (spec F.8).
 //!
 //! Nothing has reached the client then, so an error, an empty answer or a stalled provider can still be dealt with. An event is
-//! decisive when it has data; comments are not. With a first-token deadline, only that ends the look. Without one, it ends after
+//! decisive when it has data; comments are not. Where the provider's dialect is known, it is decisive when it has something of an
+//! answer (spec providers 2), and what is held back until then is bounded. With a first-token deadline, only that ends the look. Without one, it ends after
 //! four events without data; or after two seconds, and then only after four more events or thirty seconds in all. What was read
 //! so far is never lost, and no client waits for more than the first decisive event.
 
@@ -43,6 +44,7 @@ pub(super) async fn open(mut stream: CleanStream, head: Parts, look: &mut Look) 
                 break seen.error;
             }
             Ok(Looked::Event(seen)) if patience.enough(seen.without_data) => break None,
+            Ok(Looked::Event(_)) if stream.holds_enough() => break None,
             Ok(Looked::Event(_)) => {}
             Ok(Looked::End(_)) => return Opened::Empty,
             Ok(Looked::Fault(fault)) if is_malformed(&fault) => return Opened::Malformed,

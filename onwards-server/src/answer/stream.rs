@@ -22,6 +22,9 @@ use crate::transport::UpstreamBody;
 /// How long a stream that has said `[DONE]` waits for the provider to end it, so that the connection can be used again.
 const FAREWELL: Duration = Duration::from_millis(100);
 
+/// How many bytes of a stream are held back until there is something of an answer.
+const HELD: usize = 64 * 1024;
+
 /// The body of a cleaned stream.
 #[derive(Debug)]
 pub(crate) struct CleanStream {
@@ -216,12 +219,12 @@ impl CleanStream {
     /// A stream in the client's dialect, under another name of the model.
     pub(super) fn native(
         upstream: UpstreamBody,
-        framing: Framing,
         rewriter: translated::NativeStream,
+        limit: usize,
         idle_timeout: Option<Duration>,
     ) -> Self {
         let rewrites = Rewrites::Native(Box::new(rewriter));
-        Self::of(upstream, framing, rewrites, idle_timeout)
+        Self::of(upstream, Framing::events(limit), rewrites, idle_timeout)
     }
 
     fn of(
@@ -243,11 +246,12 @@ impl CleanStream {
         }
     }
 
-    /// The error that came in the place of a translated answer: its class, and how the client is told.
+    /// The error that came in the place of an answer in a dialect that is known: its class, and how the client is told.
     pub(super) fn refused(&self) -> Option<(u16, Response<Body>)> {
         match &self.rewriter {
             Rewrites::Translated(rewriter) => rewriter.refused(),
-            Rewrites::Clean(_) | Rewrites::Native(_) => None,
+            Rewrites::Native(rewriter) => rewriter.refused(),
+            Rewrites::Clean(_) => None,
         }
     }
 
@@ -367,6 +371,11 @@ impl CleanStream {
 
     fn take_ready(&mut self) -> Option<Frame<Bytes>> {
         (!self.ready.is_empty()).then(|| Frame::data(Bytes::from(std::mem::take(&mut self.ready))))
+    }
+
+    /// True when more is held back for the first word of an answer than may be.
+    pub(super) fn holds_enough(&self) -> bool {
+        self.ready.len() > HELD
     }
 
     /// What the provider has counted so far.

@@ -26,6 +26,7 @@ use crate::policy::{Dialect, Keeper, Provider, asked};
 use crate::transport::Answer;
 use crate::{percent, translate};
 
+pub(super) use self::native::Cleaning;
 pub(crate) use self::native::{Native, NativeStream};
 pub(crate) use self::rewriter::Rewriter;
 
@@ -34,10 +35,7 @@ pub(crate) use self::rewriter::Rewriter;
 pub(crate) enum Way {
     /// As the egress says.
     Plain,
-    /// As the egress says, for a request in the client's own protocol of which something was left out; whether the client is told
-    /// of everything.
-    Trimmed(Box<Report>, bool),
-    /// The provider speaks the client's protocol: the model's name is the client's, all else stays.
+    /// The provider speaks the client's protocol: the model's name is the client's, and what the protocol's rules name is changed.
     Native(Box<Native>),
     /// In the provider's dialect, to be told in the client's.
     Translated(Box<Translated>),

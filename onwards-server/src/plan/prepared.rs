@@ -170,26 +170,24 @@ impl Plan<'_> {
         if let (Some(lost), true) = (report.first_loss(), dialect.options.reject_losses) {
             return Err(Rejected::unsupported(lost.name).into());
         }
-        let plain = self.strict || (protocol == Protocol::Chat && self.egress.cleans(provider));
+        let cleaned = self.strict || (protocol == Protocol::Chat && self.egress.cleans(provider));
         Ok(Prepared {
             target: self.native_target(provider, dialect, protocol)?,
             body: self.body_without(provider, &edits, &cuts)?,
             headers: Headers::Native(self.changes(provider, true), own),
             signature: Vec::new(),
-            way: if !report.is_empty() {
-                Way::Trimmed(Box::new(report), self.explain)
-            } else if plain {
-                Way::Plain
-            } else {
-                Way::Native(Box::new(Native {
-                    protocol,
-                    dialect: dialect.clone(),
-                    betas_refused: refused,
-                    counts: self.arrival.endpoint.counts(),
-                    model: self.asked.to_owned(),
-                    request_id: self.request_id.to_owned(),
-                }))
-            },
+            way: Way::Native(Box::new(Native {
+                protocol,
+                dialect: dialect.clone(),
+                betas_refused: refused,
+                counts: self.arrival.endpoint.counts(),
+                cleaned,
+                strict: self.strict,
+                report,
+                explain: self.explain,
+                model: self.asked.to_owned(),
+                request_id: self.request_id.to_owned(),
+            })),
         })
     }
 
@@ -420,7 +418,9 @@ impl Prepared {
     pub(crate) fn changes(&self) -> String {
         match &self.way {
             Way::Translated(translated) => crate::translate::whole(&translated.report),
-            Way::Trimmed(report, _) => crate::translate::whole(report),
+            Way::Native(native) if !native.report.is_empty() => {
+                crate::translate::whole(&native.report)
+            }
             _ => "none".to_owned(),
         }
     }

@@ -1,26 +1,29 @@
-//! Answers in the client's own protocol: the model goes by the name the client gave it, every other byte stays.
+//! Answers in the client's own protocol: the model goes by the name the client gave it, and what the rules of the protocol name is
+//! changed; every other byte stays.
 
-use std::ops::ControlFlow;
+mod events;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Response, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use onwards_dialects::wire::{MESSAGES_BETA, TELLING_HEADERS};
-use onwards_dialects::{Failure, NativeEvents, Protocol, Step};
-use onwards_json::Kind;
-use onwards_sse::{Event, Frame};
+use onwards_dialects::{Failure, Protocol, Report};
+use onwards_json::{Edit, Kind, Value};
 
-use super::super::stream::{CleanStream, Framing};
-use super::super::{Look, Opened, error, is_event_stream, peek, unary, untouched};
-use super::{COUNTED, DROPPED, MOST};
-use crate::answer::rewrite::{Seen, StreamFault};
+use super::super::stream::CleanStream;
+use super::super::{Look, Opened, error, is_event_stream, json, peek, unary, untouched};
+use super::{COUNTED, DROPPED, MOST, Words, shown};
 use crate::body::Body;
 use crate::encoding::Encoding;
 use crate::headers;
 use crate::house::Settings;
 use crate::policy::{Dialect, Provider};
 use crate::transport::Answer;
+
+pub(in crate::answer) use self::events::Cleaning;
+pub(crate) use self::events::NativeStream;
 
 /// What is changed in the answer of a provider that speaks the client's protocol.
 #[derive(Debug)]
@@ -32,6 +35,14 @@ pub(crate) struct Native {
     pub(crate) betas_refused: bool,
     /// The answer is a number of tokens.
     pub(crate) counts: bool,
+    /// Answers are cleaned, too.
+    pub(crate) cleaned: bool,
+    /// In strict mode.
+    pub(crate) strict: bool,
+    /// What of the request the provider was not told.
+    pub(crate) report: Report,
+    /// The client is told of everything in the report.
+    pub(crate) explain: bool,
     /// The name the client asked for.
     pub(crate) model: String,
     pub(crate) request_id: String,
@@ -74,9 +85,9 @@ impl Native {
         }
         if streamed {
             head.headers.remove(header::CONTENT_LENGTH);
-            let framing = Framing::events(settings.sse_buffer_limit);
-            let rewriter = NativeStream::new(self);
-            let mut stream = CleanStream::native(body, framing, rewriter, provider.idle_timeout);
+            let rewriter = NativeStream::new(self, None, provider);
+            let (limit, idle) = (settings.sse_buffer_limit, provider.idle_timeout);
+            let mut stream = CleanStream::native(body, rewriter, limit, idle);
             stream.observe(look.observation.take());
             return peek::open(stream, head, look).await;
         }
@@ -97,7 +108,7 @@ impl Native {
             return Opened::Malformed;
         }
         head.headers.remove(header::CONTENT_ENCODING);
-        let edited = onwards_dialects::named(self.protocol, &text, &self.model);
+        let edited = onwards_dialects::named(self.dialect.kind, self.protocol, &text, &self.model);
         let sent = edited.map_or_else(|| text.clone(), Into::into);
         head.headers
             .insert(header::CONTENT_LENGTH, sent.len().into());
@@ -106,14 +117,14 @@ impl Native {
         Opened::Ready(response)
     }
 
-    /// An error: as it came, without what it must not show.
-    async fn error(
+    /// An error: as it came, without what it must not show, if it is one of the client's protocol; else what it says as one.
+    pub(in crate::answer) async fn error(
         &self,
         answer: Answer,
         provider: &Provider,
         settings: &Settings,
     ) -> Response<Body> {
-        if provider.sanitize {
+        if provider.sanitize && !self.strict {
             return error::replaced(answer, settings).await;
         }
         let (mut head, body) = answer.into_parts();
@@ -126,13 +137,41 @@ impl Native {
             Ok(None) => text,
             Err(_) => Bytes::new(),
         };
-        let shown = self.scrubbed(&text);
+        let status = head.status.as_u16();
+        let shown = if status < 400 {
+            self.scrubbed(&text)
+        } else if let Some(own) = enveloped(&text) {
+            self.scrubbed(&own)
+        } else {
+            let headers = &head.headers;
+            let named = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
+            let failure = self.dialect.kind.read_failure(status, &named, &text);
+            let told = shown(&failure, Words::Scrubbed, &self.dialect, &self.model);
+            let mut out = String::new();
+            self.protocol
+                .write_failure(&told, &self.request_id, &mut out);
+            let json = HeaderValue::from_static("application/json");
+            head.headers.insert(header::CONTENT_TYPE, json);
+            out.into()
+        };
         self.hide(&mut head.headers);
         headers::downstream(&mut head.headers, &provider.response_headers);
         head.headers.remove(header::CONTENT_ENCODING);
         head.headers
             .insert(header::CONTENT_LENGTH, shown.len().into());
         Response::from_parts(head, Body::full(shown))
+    }
+
+    /// An error that came in the place of a stream, as the client is told it.
+    fn refused(&self, failure: &Failure, words: Words, provider: &Provider) -> Response<Body> {
+        let told = shown(failure, words, &self.dialect, &self.model);
+        let mut out = String::new();
+        self.protocol
+            .write_failure(&told, &self.request_id, &mut out);
+        let status = StatusCode::from_u16(told.status).unwrap_or(StatusCode::BAD_GATEWAY);
+        let mut headers = HeaderMap::new();
+        headers::configure(&mut headers, &provider.response_headers);
+        json(status, headers, out)
     }
 
     /// A text of an error without what it must not show.
@@ -171,119 +210,61 @@ fn is_json(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Renames the model in the events of one stream, and sees whether it ends as its protocol says.
-#[derive(Debug)]
-pub(crate) struct NativeStream {
-    native: Native,
-    events: NativeEvents,
-    scratch: String,
-    content: bool,
-    error: Option<u16>,
-    /// The protocol's end was seen, or the client has been told of a failure.
-    over: bool,
-    broken: Option<StreamFault>,
+/// The body of an error that has its protocol's envelope: an object `error` with a message and a class. Without what Azure's filters say of the
+/// request (spec providers 3.2).
+fn enveloped(body: &Bytes) -> Option<Bytes> {
+    let document = onwards_json::object(body).ok()?;
+    let error = document.get("error").ok()??.value();
+    let has = |name: &str, is: fn(&Value<'_>) -> bool| {
+        error
+            .members()
+            .any(|member| member.is(name) && is(&member.value()))
+    };
+    let text = |value: &Value<'_>| value.kind() == Kind::String;
+    if !has("message", text) || !(has("type", text) || has("status", text)) {
+        return None;
+    }
+    if !has("innererror", |_| true) {
+        return Some(body.clone());
+    }
+    let path = ["error", "innererror"];
+    let splices = onwards_json::splices(&document, &[Edit::Remove { path: &path[..] }]).ok()?;
+    Some(onwards_json::apply(body, &splices).into())
 }
 
-impl NativeStream {
-    fn new(native: Native) -> Self {
-        Self {
-            events: NativeEvents::new(native.protocol, &native.model),
-            native,
-            scratch: String::new(),
-            content: false,
-            error: None,
-            over: false,
-            broken: None,
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// What the stream has shown so far.
-    pub(crate) fn seen(&self) -> Seen {
-        Seen::of(self.content, self.error)
-    }
-
-    /// Why the stream did not end well, if the client has been told of it within the stream.
-    pub(crate) fn take_broken(&mut self) -> Option<StreamFault> {
-        self.broken.take()
-    }
-
-    /// Tells the client that the stream cannot go on.
-    pub(crate) fn break_off(&mut self, out: &mut Vec<u8>) {
-        if std::mem::replace(&mut self.over, true) {
-            return;
+    #[test]
+    fn an_envelope_has_a_message_and_a_class() {
+        for (body, own) in [
+            (
+                r#"{"error":{"message":"m","type":"t"}}"#,
+                Some(r#"{"error":{"message":"m","type":"t"}}"#),
+            ),
+            (
+                r#"{ "error": {"innererror":{"a":[1]}, "message":"m","type":"t" }}"#,
+                Some(r#"{ "error": {"message":"m","type":"t" }}"#),
+            ),
+            (
+                r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#,
+                Some(r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#),
+            ),
+            (r#"{"error":{"message":"m"}}"#, None),
+            (
+                r#"{"error":{"message":"m","type":null,"status":400}}"#,
+                None,
+            ),
+            (r#"{"error":{"message":1,"type":"t"}}"#, None),
+            (r#"{"error":"m"}"#, None),
+            (r#"{"statusCode":401,"message":"m"}"#, None),
+            (r#"[{"error":{"message":"m","type":"t"}}]"#, None),
+            ("m", None),
+            ("", None),
+        ] {
+            let found = enveloped(&Bytes::copy_from_slice(body.as_bytes()));
+            assert_eq!(found.as_deref(), own.map(str::as_bytes), "{body}");
         }
-        let message = "the provider's stream ended unexpectedly";
-        let failure = Failure::of(502, Some("provider_stream_aborted"), message);
-        let mut told = String::new();
-        self.events
-            .fail(&failure, &self.native.request_id, &mut told);
-        out.extend_from_slice(told.as_bytes());
-    }
-
-    /// One event: as it came, but for the model's name.
-    pub(crate) fn event(
-        &mut self,
-        event: &Event,
-        out: &mut Vec<u8>,
-    ) -> Result<ControlFlow<()>, StreamFault> {
-        let data = event.data();
-        let payload = data
-            .as_deref()
-            .and_then(|data| std::str::from_utf8(data).ok());
-        let Some(payload) = payload.filter(|payload| !payload.is_empty()) else {
-            out.extend_from_slice(event.raw());
-            return Ok(ControlFlow::Continue(()));
-        };
-        self.scratch.clear();
-        let Ok(step) = self.events.payload(payload, &mut self.scratch) else {
-            // Not what the protocol says; the client may know it all the same.
-            self.content = true;
-            out.extend_from_slice(event.raw());
-            return Ok(ControlFlow::Continue(()));
-        };
-        match step {
-            Step::Failed(failure) => {
-                if !self.content {
-                    self.error = Some(failure.status);
-                }
-                self.over = true;
-                out.extend_from_slice(&self.native.scrubbed(event.raw()));
-                return Ok(ControlFlow::Continue(()));
-            }
-            Step::Complete => {
-                self.content = true;
-                self.over = true;
-            }
-            Step::Open => self.content |= self.events.seen_content(),
-        }
-        if self.scratch.is_empty() || self.scratch == payload {
-            out.extend_from_slice(event.raw());
-            return Ok(ControlFlow::Continue(()));
-        }
-        let name = event
-            .event()
-            .and_then(|name| std::str::from_utf8(name).ok());
-        let frame = Frame::data(self.scratch.as_bytes());
-        let frame = match name {
-            Some(name) => frame.event(name),
-            None => frame,
-        };
-        if frame.write(out).is_err() {
-            out.extend_from_slice(event.raw());
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
-    /// The provider's stream has ended.
-    pub(crate) fn end(&mut self, out: &mut Vec<u8>) -> Result<(), StreamFault> {
-        if self.over || self.events.may_end() {
-            return Ok(());
-        }
-        if !self.content {
-            return Err(StreamFault::Unfinished);
-        }
-        self.break_off(out);
-        self.broken = Some(StreamFault::Unfinished);
-        Ok(())
     }
 }

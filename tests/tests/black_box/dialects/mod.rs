@@ -20,6 +20,7 @@ mod log;
 mod matrix;
 mod native;
 mod operator;
+mod own;
 mod pictures;
 mod secrets;
 mod signatures;
