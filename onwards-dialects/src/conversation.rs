@@ -70,9 +70,9 @@ pub(crate) struct Placed<'r> {
 }
 
 impl Placed<'_> {
-    /// Where the part stands, as a JSON pointer of Chat Completions.
+    /// Where the part stands, as a JSON pointer into the client's request.
     pub(crate) fn pointer(&self) -> String {
-        format!("/messages/{}/content/{}", self.message, self.index)
+        crate::request::pointer(&self.part, self.message, self.index)
     }
 }
 
@@ -144,6 +144,7 @@ impl<'r> Conversation<'r> {
                                 block.text.decoded()
                             ))),
                             cache: block.cache.cloned(),
+                            at: None,
                         }),
                         message: number,
                         index: 0,
@@ -246,7 +247,7 @@ fn system_blocks<'r>(
     for (index, part) in message.parts.iter().enumerate() {
         let PartKind::Text(text) = &part.kind else {
             return Err(Rejected::content(
-                &format!("/messages/{number}/content/{index}"),
+                &crate::request::pointer(part, number, index),
                 "a system message with other parts than text",
             ));
         };
@@ -283,6 +284,7 @@ fn placed<'r>(
             PartKind::Refusal(text) => Cow::Owned(Part {
                 kind: PartKind::Text(text.clone()),
                 cache: part.cache.clone(),
+                at: part.at,
             }),
             PartKind::ToolCall(call) => unnamed.call(part, call, rules.ids),
             PartKind::ToolResult(result) => unnamed.result(number, part, result, rules.ids)?,
@@ -322,6 +324,7 @@ impl<'r> Unnamed<'r> {
         Cow::Owned(Part {
             kind: PartKind::ToolCall(call),
             cache: part.cache.clone(),
+            at: part.at,
         })
     }
 
@@ -357,6 +360,7 @@ impl<'r> Unnamed<'r> {
         Ok(Cow::Owned(Part {
             kind: PartKind::ToolResult(result),
             cache: part.cache.clone(),
+            at: part.at,
         }))
     }
 }

@@ -1,6 +1,8 @@
 //! The canonical request: what a client of any protocol asks for, in the words of Chat Completions and a few that only others
 //! have (spec providers 3.0.1).
 
+use std::fmt;
+
 use crate::failure::Rejected;
 use crate::fidelity::Report;
 use crate::text::{Json, Str};
@@ -145,19 +147,96 @@ impl<'a> Message<'a> {
 }
 
 /// A piece of a message.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Part<'a> {
     /// What it is.
     pub kind: PartKind<'a>,
     /// Anthropic's cache hint (`cache_control`), as it was written.
     pub cache: Option<Json<'a>>,
+    /// Where the client wrote it, if its protocol has other places than Chat Completions.
+    pub at: Option<Place>,
 }
 
 impl<'a> Part<'a> {
     /// A part without a cache hint.
     #[must_use]
     pub fn new(kind: PartKind<'a>) -> Self {
-        Self { kind, cache: None }
+        let (cache, at) = (None, None);
+        Self { kind, cache, at }
+    }
+
+    /// The part with its place, which is that of what a result holds too.
+    pub(crate) fn placed(mut self, place: Place) -> Self {
+        self.at = Some(place);
+        if let PartKind::ToolResult(result) = &mut self.kind {
+            for part in &mut result.content {
+                part.at = Some(place);
+            }
+        }
+        self
+    }
+}
+
+impl fmt::Debug for Part<'_> {
+    /// What it says; where it stood says nothing more.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Part")
+            .field("kind", &self.kind)
+            .field("cache", &self.cache)
+            .finish()
+    }
+}
+
+/// Where a part stands in a client's request: what errors point to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    within: Within,
+    turn: u32,
+    part: u32,
+}
+
+/// The lists that a part stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Within {
+    /// A message of Messages.
+    Message,
+    /// A turn of Gemini's.
+    Turn,
+    /// An item of Responses that is a message.
+    Item,
+    /// An item of Responses that is the result of a call.
+    Result,
+}
+
+impl Place {
+    /// By the number of the turn and that of the part.
+    pub(crate) fn new(within: Within, turn: usize, part: usize) -> Self {
+        let number = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        Self {
+            within,
+            turn: number(turn),
+            part: number(part),
+        }
+    }
+
+    /// The place as a JSON pointer into the client's request.
+    #[must_use]
+    pub fn pointer(&self) -> String {
+        let (turns, parts) = match self.within {
+            Within::Message => ("messages", "content"),
+            Within::Turn => ("contents", "parts"),
+            Within::Item => ("input", "content"),
+            Within::Result => ("input", "output"),
+        };
+        format!("/{turns}/{}/{parts}/{}", self.turn, self.part)
+    }
+}
+
+/// Where a part stands that was read as this one of this message.
+pub(crate) fn pointer(part: &Part<'_>, message: usize, index: usize) -> String {
+    match part.at {
+        Some(place) => place.pointer(),
+        None => format!("/messages/{message}/content/{index}"),
     }
 }
 

@@ -134,7 +134,8 @@ fn read_part<'a>(value: &Value<'a>, at: At<'_>, report: &mut Report) -> Result<P
     };
     let cache = fields.json("cache_control");
     fields.drop_rest(&[], report);
-    Ok(Part { kind, cache })
+    let at = None;
+    Ok(Part { kind, cache, at })
 }
 
 fn read_image<'a>(

@@ -49,21 +49,33 @@ fn write_pictures(
         o.text("role", "user");
         o.array("content", |list| {
             pictures.drain(..).try_for_each(|(message, index, part)| {
-                list.object(|o| write_part(sender, &Place { message, index }, part, o))
+                list.object(|o| {
+                    write_part(
+                        sender,
+                        &Place {
+                            message,
+                            index,
+                            part,
+                        },
+                        part,
+                        o,
+                    )
+                })
             })
         })
     })
 }
 
 /// Where a part stands in the request.
-struct Place {
+struct Place<'p> {
     message: usize,
     index: usize,
+    part: &'p Part<'p>,
 }
 
-impl Place {
+impl Place<'_> {
     fn pointer(&self) -> String {
-        format!("/messages/{}/content/{}", self.message, self.index)
+        crate::request::pointer(self.part, self.message, self.index)
     }
 }
 
@@ -129,14 +141,25 @@ fn write_content(
     }
     o.array("content", |list| {
         parts.iter().try_for_each(|&(index, part)| {
-            list.object(|o| write_part(sender, &Place { message, index }, part, o))
+            list.object(|o| {
+                write_part(
+                    sender,
+                    &Place {
+                        message,
+                        index,
+                        part,
+                    },
+                    part,
+                    o,
+                )
+            })
         })
     })
 }
 
 fn write_part(
     sender: &mut Sender<'_>,
-    place: &Place,
+    place: &Place<'_>,
     part: &Part<'_>,
     o: &mut Obj<'_>,
 ) -> Result<(), Rejected> {
@@ -186,7 +209,7 @@ fn in_our_words(kind: &Str<'_>) -> bool {
 /// An address, or the bytes as one.
 fn write_source(
     sender: &Sender<'_>,
-    place: &Place,
+    place: &Place<'_>,
     source: &Source<'_>,
     out: &mut String,
 ) -> Result<(), Rejected> {
@@ -210,7 +233,7 @@ fn write_source(
 
 fn write_file(
     sender: &mut Sender<'_>,
-    place: &Place,
+    place: &Place<'_>,
     source: &Source<'_>,
     name: Option<&Str<'_>>,
     o: &mut Obj<'_>,
@@ -292,13 +315,14 @@ fn write_assistant(
             )
         })
         .collect();
-    if let Some((index, _)) = said
+    if let Some((index, part)) = said
         .iter()
         .find(|(_, part)| !sender.vendor && !is_text(part))
     {
         let place = Place {
             message: number,
             index: *index,
+            part,
         };
         return Err(Rejected::content(
             &place.pointer(),

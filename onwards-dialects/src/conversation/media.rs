@@ -93,7 +93,7 @@ pub fn to_fetch(request: &Request<'_>, kind: Kind, options: &Options) -> Vec<(St
     }
     for (message, turn) in request.messages.iter().enumerate() {
         for (index, part) in turn.parts.iter().enumerate() {
-            let pointer = format!("/messages/{message}/content/{index}");
+            let pointer = crate::request::pointer(part, message, index);
             match &part.kind {
                 PartKind::ToolResult(result) => {
                     for inner in &result.content {

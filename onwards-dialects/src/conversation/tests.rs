@@ -118,6 +118,7 @@ fn a_system_message_is_one_block_unless_a_cache_hint_ends_within() {
     let part = |text, cache: Option<&'static str>| Part {
         kind: PartKind::Text(Str::plain(text)),
         cache: cache.map(Into::into),
+        at: None,
     };
     let hint = Some(r#"{"type":"ephemeral"}"#);
     let parts = vec![

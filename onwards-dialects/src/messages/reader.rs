@@ -63,7 +63,7 @@ fn read(body: &[u8], limited: bool) -> Result<Request<'_>, Rejected> {
         .ok_or_else(|| root.missing("messages", "an array"))?;
     let at = At::Member(&root, "messages");
     for (index, message) in messages.elements().enumerate() {
-        blocks::read_message(&message, At::Element(&at, index), &mut request)?;
+        blocks::read_message(&message, At::Element(&at, index), index, &mut request)?;
     }
     tools::read(&mut fields, &mut request)?;
     read_thinking(&mut fields, &mut request)?;
@@ -117,6 +117,7 @@ fn read_system<'a>(
         let part = Part {
             kind: PartKind::Text(fields.need_str("text")?),
             cache: fields.json("cache_control"),
+            at: None,
         };
         drop_rest(fields, request);
         let message = Message::new(Role::System, vec![part]);

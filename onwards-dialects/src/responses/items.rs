@@ -8,7 +8,7 @@ use crate::failure::Rejected;
 use crate::fidelity::Report;
 use crate::read::{At, Fields};
 use crate::request::{
-    Arguments, Message, Part, PartKind, Request, Role, Source, ToolCall, ToolResult,
+    Arguments, Message, Part, PartKind, Place, Request, Role, Source, ToolCall, ToolResult, Within,
 };
 use crate::text::{Str, json};
 
@@ -19,13 +19,14 @@ const OF_ANSWERS: &[&str] = &["id", "status"];
 pub(super) fn read<'a>(
     item: &Value<'a>,
     at: At<'_>,
+    number: usize,
     request: &mut Request<'a>,
 ) -> Result<(), Rejected> {
     let mut fields = Fields::of(item, at)?;
     let kind = fields.str("type")?.unwrap_or(Str::plain("message"));
     match &*kind.decoded() {
         "message" => {
-            message(&mut fields, request)?;
+            message(&mut fields, number, request)?;
             fields.drop_rest(OF_ANSWERS, &mut request.report);
             Ok(())
         }
@@ -41,7 +42,7 @@ pub(super) fn read<'a>(
             Ok(())
         }
         "function_call_output" => {
-            let result = PartKind::ToolResult(result(&mut fields, &mut request.report)?);
+            let result = PartKind::ToolResult(result(&mut fields, number, &mut request.report)?);
             fields.drop_rest(OF_ANSWERS, &mut request.report);
             let message = Message::new(Role::Tool, vec![Part::new(result)]);
             request.messages.push(message);
@@ -76,7 +77,11 @@ fn join<'a>(messages: &mut Vec<Message<'a>>, part: Part<'a>) {
     }
 }
 
-fn message<'a>(fields: &mut Fields<'a, '_>, request: &mut Request<'a>) -> Result<(), Rejected> {
+fn message<'a>(
+    fields: &mut Fields<'a, '_>,
+    number: usize,
+    request: &mut Request<'a>,
+) -> Result<(), Rejected> {
     let role = match &*fields.need_str("role")?.decoded() {
         "user" => Role::User,
         "assistant" => Role::Assistant,
@@ -96,7 +101,8 @@ fn message<'a>(fields: &mut Fields<'a, '_>, request: &mut Request<'a>) -> Result
         Some(text) => Message::text(role, text),
         None => {
             let at = At::Member(&fields.at, "content");
-            let parts = parts(&content, at, &mut request.report)?;
+            let within = (Within::Item, number);
+            let parts = parts(&content, at, within, &mut request.report)?;
             Message::new(role, parts)
         }
     };
@@ -121,6 +127,7 @@ fn is_said(part: &PartKind<'_>) -> bool {
 
 fn result<'a>(
     fields: &mut Fields<'a, '_>,
+    number: usize,
     report: &mut Report,
 ) -> Result<ToolResult<'a>, Rejected> {
     let (content, bare) = match fields.take("output") {
@@ -129,7 +136,7 @@ fn result<'a>(
             Some(text) => (vec![Part::new(PartKind::Text(text))], true),
             None => {
                 let at = At::Member(&fields.at, "output");
-                (parts(&output, at, report)?, false)
+                (parts(&output, at, (Within::Result, number), report)?, false)
             }
         },
     };
@@ -143,13 +150,21 @@ fn result<'a>(
     })
 }
 
-fn parts<'a>(list: &Value<'a>, at: At<'_>, report: &mut Report) -> Result<Vec<Part<'a>>, Rejected> {
+fn parts<'a>(
+    list: &Value<'a>,
+    at: At<'_>,
+    (within, number): (Within, usize),
+    report: &mut Report,
+) -> Result<Vec<Part<'a>>, Rejected> {
     if list.kind() != Kind::Array {
         return Err(at.wrong(list, "a string or an array of parts"));
     }
     list.elements()
         .enumerate()
-        .map(|(index, part)| self::part(&part, At::Element(&at, index), report).map(Part::new))
+        .map(|(index, part)| {
+            let part = Part::new(self::part(&part, At::Element(&at, index), report)?);
+            Ok(part.placed(Place::new(within, number, index)))
+        })
         .collect()
 }
 

@@ -136,7 +136,7 @@ fn input<'a>(fields: &mut Fields<'a, '_>, request: &mut Request<'a>) -> Result<(
         return Err(at.wrong(&input, "a string or an array of items"));
     }
     for (index, item) in input.elements().enumerate() {
-        items::read(&item, At::Element(&at, index), request)?;
+        items::read(&item, At::Element(&at, index), index, request)?;
     }
     Ok(())
 }

@@ -9,7 +9,8 @@ use crate::failure::Rejected;
 use crate::fidelity::Report;
 use crate::read::{At, Fields};
 use crate::request::{
-    Arguments, Message, Part, PartKind, Request, Role, State, Thinking, ToolCall, ToolResult,
+    Arguments, Message, Part, PartKind, Place, Request, Role, State, Thinking, ToolCall,
+    ToolResult, Within,
 };
 use crate::text::{Str, json};
 
@@ -37,7 +38,9 @@ pub(super) fn read<'a>(
             request.native_only.get_or_insert(rejected);
         }
         let results = results.into_iter().map(|result| {
-            let part = Part::new(PartKind::ToolResult(result));
+            let at = result.content.first().and_then(|part| part.at);
+            let mut part = Part::new(PartKind::ToolResult(result));
+            part.at = at;
             Message::new(Role::Tool, vec![part])
         });
         request.messages.extend(results);
@@ -88,7 +91,14 @@ impl<'a> Reader<'a, '_> {
         };
         let at = At::Member(&at, "parts");
         for (index, part) in listed(fields.take("parts"), at)?.iter().enumerate() {
+            let (said, results) = (self.said.len(), self.results.len());
             self.part(part, At::Element(&at, index))?;
+            let place = Some(Place::new(Within::Turn, self.turn, index));
+            let said = self.said.iter_mut().skip(said);
+            let results = self.results.iter_mut().skip(results);
+            for part in said.chain(results.flat_map(|result| &mut result.content)) {
+                part.at = place;
+            }
         }
         self.drop(fields);
         Ok(role)

@@ -8,8 +8,8 @@ use crate::data_uri;
 use crate::failure::Rejected;
 use crate::read::{At, Fields};
 use crate::request::{
-    Arguments, Message, Part, PartKind, Request, Role, Source, State, Thinking, ToolCall,
-    ToolResult,
+    Arguments, Message, Part, PartKind, Place, Request, Role, Source, State, Thinking, ToolCall,
+    ToolResult, Within,
 };
 use crate::text::Str;
 
@@ -17,6 +17,7 @@ use crate::text::Str;
 pub(super) fn read_message<'a>(
     message: &Value<'a>,
     at: At<'_>,
+    turn: usize,
     request: &mut Request<'a>,
 ) -> Result<(), Rejected> {
     let mut fields = Fields::of(message, at)?;
@@ -48,6 +49,7 @@ pub(super) fn read_message<'a>(
         let Some(part) = read_block(&block, At::Element(&at, index), request)? else {
             continue;
         };
+        let part = part.placed(Place::new(Within::Message, turn, index));
         if matches!(part.kind, PartKind::ToolResult(_)) {
             let message = Message::new(Role::Tool, vec![part]);
             request.messages.push(message);
@@ -121,7 +123,8 @@ fn read_block<'a>(
         }
     };
     drop_rest(fields, request);
-    Ok(kind.map(|kind| Part { kind, cache }))
+    let at = None;
+    Ok(kind.map(|kind| Part { kind, cache, at }))
 }
 
 fn state(data: Str<'_>) -> Option<State<'_>> {

@@ -117,6 +117,7 @@ fn system_messages_are_a_string_or_blocks() {
     let hint = Part {
         kind: PartKind::Text(Str::plain("b")),
         cache: Some(r#"{"type":"ephemeral"}"#.into()),
+        at: None,
     };
     let system = |parts| Message::new(Role::System, parts);
     let mut one = hi();
@@ -416,6 +417,7 @@ fn four_cache_hints_and_no_more() {
     let part = |text| Part {
         kind: PartKind::Text(Str::plain(text)),
         cache: Some("{}".into()),
+        at: None,
     };
     let mut request = hi();
     request.messages = vec![

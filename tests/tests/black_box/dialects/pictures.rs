@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use onwards_tests::{Gateway, Launch, Reply, Request, Upstream};
 use serde_json::{Value, json};
 
-use super::ask::{Feature, PNG};
+use super::ask::{self, Feature, PNG};
 use super::wire::{self, Say};
 use super::{Client, Kind, asked};
 
@@ -271,5 +271,70 @@ async fn data_that_is_no_picture_is_refused() {
         let sent = up.request(0).await;
         let lines = asked::lines(kind.wire(Client::Chat), &sent);
         assert_eq!(lines[0], format!("picture image/png {PNG}"));
+    }
+}
+
+/// A conversation with a system text, a call and its result, and then a picture as the second part of a turn; where that stands in the
+/// client's own request.
+fn late(client: Client, url: &str) -> (Value, &'static str) {
+    let mut body = ask::body(client, Feature::Tools, false);
+    let (list, parts, place) = match client {
+        Client::Chat => (
+            "messages",
+            json!({"role": "user", "content": [
+                {"type": "text", "text": "Look"}, {"type": "image_url", "image_url": {"url": url}}]}),
+            "/messages/4/content/1",
+        ),
+        Client::Responses => (
+            "input",
+            json!({"role": "user", "content": [
+                {"type": "input_text", "text": "Look"}, {"type": "input_image", "image_url": url}]}),
+            "/input/3/content/1",
+        ),
+        Client::Messages => (
+            "messages",
+            json!({"role": "user", "content": [
+                {"type": "text", "text": "Look"}, {"type": "image", "source": {"type": "url", "url": url}}]}),
+            "/messages/3/content/1",
+        ),
+        Client::Gemini => (
+            "contents",
+            json!({"role": "user", "parts": [
+                {"text": "Look"}, {"fileData": {"mimeType": "image/png", "fileUri": url}}]}),
+            "/contents/3/parts/1",
+        ),
+    };
+    body[list].as_array_mut().unwrap().push(parts);
+    (body, place)
+}
+
+#[tokio::test]
+async fn an_error_names_the_place_in_the_clients_own_request() {
+    for kind in FETCHING {
+        let up = Upstream::start().await;
+        let gateway = super::serve(kind, &up).await;
+        // None of these is fetched, each for a reason of its own.
+        for url in ["https://127.0.0.1/cat.png", "ftp://example.org/cat.png"] {
+            for client in Client::ALL
+                .into_iter()
+                .filter(|client| !kind.speaks(*client))
+            {
+                let (body, place) = late(client, url);
+                let request = Request::post(client.path(false)).json(&body);
+                let answer = gateway.send(request).await;
+                let text = answer.text();
+                assert_eq!(answer.status, 400, "{kind:?} {client:?}: {text}");
+                let error = &answer.json()["error"];
+                let message = error["message"].as_str().unwrap();
+                assert!(
+                    message.contains(&format!("{place}: ")),
+                    "{kind:?} {client:?}: {text}"
+                );
+                if matches!(client, Client::Chat | Client::Responses) {
+                    assert_eq!(error["param"], place, "{text}");
+                }
+            }
+        }
+        assert_eq!(up.count(), 0);
     }
 }
