@@ -17,6 +17,7 @@ pub(crate) use answer::{embedded_error, read_answer};
 pub(crate) use count::{count_path, read_count, write_count};
 pub(crate) use decoder::Decoder;
 pub(crate) use failure::{read_exception, read_failure};
+pub(crate) use request::is_claude;
 
 use onwards_json::Value;
 

@@ -1,8 +1,8 @@
 //! What a kind of provider wants around a body: paths, headers, framing (the sections "URL", "Auth" and "Headers" of spec
 //! providers 3.1 to 3.5).
 
-use crate::options::{Options, Settings};
-use crate::{Kind, Protocol, azure_path};
+use crate::options::{BedrockApi, Options, Settings};
+use crate::{Kind, Protocol, azure_path, bedrock};
 
 /// Headers of providers' answers that are the operator's business, not the client's.
 pub const TELLING_HEADERS: &[&str] = &[
@@ -166,12 +166,14 @@ impl Kind {
         !matches!(self, Self::OpenAi | Self::Azure)
     }
 
-    /// Whether this model of it signs all its thoughts.
+    /// Whether this model of it signs all its thoughts, as Claude does.
     #[must_use]
-    pub fn signs(self, model: &str) -> bool {
+    pub fn signs(self, model: &str, options: &Options) -> bool {
         match self {
             Self::Anthropic => true,
-            Self::Bedrock => model.contains("anthropic."),
+            Self::Bedrock => {
+                options.bedrock_api == BedrockApi::InvokeAnthropic || bedrock::is_claude(model)
+            }
             Self::OpenAi | Self::Azure | Self::Gemini => false,
         }
     }
@@ -201,6 +203,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::{Kind, NativePath, Protocol, Settings, parameter_proves_client, proves_client};
+    use crate::options::BedrockApi;
     use crate::testing::options;
 
     #[test]
@@ -257,6 +260,35 @@ mod tests {
         ] {
             assert!(!parameter_proves_client(name), "{name}");
         }
+    }
+
+    #[test]
+    fn claude_at_bedrock_is_told_by_its_id_or_its_api() {
+        let converse = options();
+        let mut invoke = options();
+        invoke.bedrock_api = BedrockApi::InvokeAnthropic;
+        for (model, claude) in [
+            ("anthropic.claude-sonnet-4-5-20250929-v1:0", true),
+            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", true),
+            (
+                "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0",
+                true,
+            ),
+            (
+                "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-opus-4-1-20250805-v1:0",
+                true,
+            ),
+            (
+                "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6",
+                false,
+            ),
+            ("amazon.nova-pro-v1:0", false),
+        ] {
+            assert_eq!(Kind::Bedrock.signs(model, &converse), claude, "{model}");
+            assert!(Kind::Bedrock.signs(model, &invoke), "{model}");
+        }
+        assert!(Kind::Anthropic.signs("x", &converse));
+        assert!(!Kind::OpenAi.signs("anthropic.claude", &converse));
     }
 
     #[test]

@@ -92,8 +92,9 @@ pub(super) fn write(
     })
 }
 
-/// True for Anthropic's models, under their own names or under those of inference profiles.
-fn is_claude(model: &str) -> bool {
+/// True for Anthropic's models: `anthropic.` is in their ids, in those of the service's own inference profiles and in ARNs of both (spec
+/// providers 3.5). The ARN of an application's profile does not say whose model it stands for, so such a one is taken for another's.
+pub(crate) fn is_claude(model: &str) -> bool {
     model.contains("anthropic.")
 }
 

@@ -365,7 +365,7 @@ impl Plan<'_> {
                     .uri
                     .query()
                     .is_some_and(|query| query.split('&').any(|p| p == "alt=sse")),
-            signed: dialect.kind.signs(model),
+            signed: dialect.kind.signs(model, &dialect.options),
             sequential: dialect.kind.is_sequential(),
         }
     }
