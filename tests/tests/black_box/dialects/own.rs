@@ -277,6 +277,33 @@ async fn the_end_of_a_chat_stream_is_the_gateways() {
 }
 
 #[tokio::test]
+async fn an_end_marker_that_responses_do_not_have_does_no_harm() {
+    for strict in [false, true] {
+        let up = Upstream::start().await;
+        let gateway = serve(strict, Kind::OpenAi.provider(&up)).await;
+        let mut sent = streams::events(Wire::Responses, &hello());
+        sent.push(b"data: [DONE]\n\n".to_vec());
+        up.reply(reply(Wire::Responses, sent).last_chunk());
+        let answer = gateway
+            .send(ask::request(Client::Responses, Feature::Text, true))
+            .await;
+        let text = answer.text();
+        assert!(
+            !text.contains("error\":{") && !text.contains("failed"),
+            "{text}"
+        );
+        let last = events_of(&text).into_iter().rfind(|data| data != "[DONE]");
+        assert!(last.unwrap().contains("response.completed"), "{text}");
+        assert_eq!(text.contains("[DONE]"), !strict);
+        gateway
+            .metric_becomes("onwards_requests_inflight", &[], 0.0)
+            .await;
+        let log = gateway.log();
+        assert!(!log.contains("cannot be passed on"), "{log}");
+    }
+}
+
+#[tokio::test]
 async fn chunks_of_compatible_servers_get_what_clients_know() {
     for strict in [false, true] {
         let up = Upstream::start().await;

@@ -208,6 +208,9 @@ impl NativeStream {
             }
             return Ok(ControlFlow::Continue(()));
         };
+        if payload.trim_ascii() == b"[DONE]" {
+            return Ok(ControlFlow::Continue(())); // an end marker that Responses do not have
+        }
         match cleaning.write(payload, &mut self.events, out) {
             Ok(None) => Ok(ControlFlow::Continue(())),
             Ok(Some(failure)) => Ok(self.failed(failure, out)),
