@@ -225,6 +225,9 @@ pub struct Fallback {
     pub enabled: bool,
     /// Statuses of a provider that lead to the next one.
     pub on_status: Vec<StatusPattern>,
+    /// Besides them, what the provider's API calls worth another try: so where the file names no statuses and a provider has a kind
+    /// other than `openai`.
+    pub by_class: bool,
     /// The same, for realtime requests only.
     pub realtime_on_status: Vec<StatusPattern>,
     /// A provider at its own rate limit leads to the next one.

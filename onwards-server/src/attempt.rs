@@ -373,11 +373,14 @@ impl Attempt<'_, '_> {
         }
     }
 
-    /// True for an error that is worth another provider whatever its status.
+    /// True for an error that the provider's API calls worth another try, where no statuses are set.
     fn retries(&self, answer: &Answer) -> bool {
         let Some(dialect) = &self.provider.dialect else {
             return false;
         };
+        if !self.plan.pool.fallback.by_class {
+            return false;
+        }
         let name = answer.headers().get("x-amzn-errortype");
         let name = name.and_then(|name| name.to_str().ok()).unwrap_or_default();
         dialect.kind.retries(answer.status().as_u16(), name)

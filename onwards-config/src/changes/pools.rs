@@ -202,9 +202,10 @@ fn members(old: &Provider, new: &Provider) -> Vec<String> {
 }
 
 fn of_dialect(old: &Dialect, new: &Dialect) -> Vec<String> {
-    differing!(old, new, Dialect {
+    let mut members = differing!(old, new, Dialect {
         on_unsupported as "on_unsupported",
         image_urls as "image_urls",
+        images_for_all as "image_urls",
         default_max_tokens as "default_max_tokens",
         max_tokens_field as "max_tokens_field",
         structured_output as "structured_output",
@@ -213,13 +214,16 @@ fn of_dialect(old: &Dialect, new: &Dialect) -> Vec<String> {
         reasoning_style as "reasoning_style",
         reasoning_budgets as "reasoning_budgets",
         expose_reasoning as "expose_reasoning",
+        reasoning_for_all as "expose_reasoning",
         betas as "betas",
         api_version as "api_version",
         api_style as "api_style",
         api as "api",
         mid_system as "mid_system",
         stream_options as "stream_options";
-    })
+    });
+    members.dedup();
+    members
 }
 
 fn same_aws(old: &Option<Aws>, new: &Option<Aws>) -> bool {

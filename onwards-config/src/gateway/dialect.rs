@@ -89,6 +89,11 @@ pub struct Dialect {
     pub mid_system: MidSystem,
     /// `stream_options` may be sent.
     pub stream_options: bool,
+    /// The file gives `image_urls` other than `forward`. That holds for the provider's own protocol too, which is then translated
+    /// instead of passed on.
+    pub images_for_all: bool,
+    /// The same for `expose_reasoning` other than `full`.
+    pub reasoning_for_all: bool,
 }
 
 impl Dialect {
@@ -126,6 +131,8 @@ impl Dialect {
             api: BedrockApi::Converse,
             mid_system: MidSystem::Hoist,
             stream_options: true,
+            images_for_all: false,
+            reasoning_for_all: false,
         }
     }
 }

@@ -7,7 +7,7 @@ use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 
 use crate::endpoint::{self, Endpoint};
 use crate::gateway::ProviderKind::{self, Anthropic, AzureOpenAi, Bedrock, Gemini, OpenAi};
-use crate::gateway::{ApiStyle, Aws, BedrockApi, Dialect, ExposeReasoning};
+use crate::gateway::{ApiStyle, Aws, BedrockApi, Dialect, ExposeReasoning, ImageUrls};
 use crate::node::Reading;
 use crate::path::Path;
 use crate::secret::Secret;
@@ -280,6 +280,12 @@ impl Place<'_> {
             api,
             mid_system: given.mid_system.unwrap_or(default.mid_system),
             stream_options: given.stream_options.unwrap_or(default.stream_options),
+            images_for_all: given
+                .image_urls
+                .is_some_and(|given| given != ImageUrls::Forward),
+            reasoning_for_all: given
+                .expose_reasoning
+                .is_some_and(|given| given != ExposeReasoning::Full),
         }
     }
 }

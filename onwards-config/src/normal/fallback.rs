@@ -24,6 +24,7 @@ impl Place<'_> {
         let Some(given) = given else {
             return Fallback {
                 on_status: self.usual_statuses(),
+                by_class: self.translates,
                 on_translation_error: self.translates,
                 ..Fallback::default()
             };
@@ -42,6 +43,7 @@ impl Place<'_> {
             affinity: given
                 .affinity
                 .and_then(|given| self.affinity(&given, enabled)),
+            by_class: self.translates && given.on_status.is_none(),
             on_status: given.on_status.unwrap_or_else(|| self.usual_statuses()),
             realtime_on_status: given.realtime_on_status.unwrap_or_default(),
             on_rate_limit: given.on_rate_limit.unwrap_or(false),

@@ -96,13 +96,15 @@ pub(crate) struct Dialect {
     /// What becomes of parameters that the provider does not know.
     #[schemars(extend("default" = "drop"))]
     pub(crate) on_unsupported: Option<OnUnsupported>,
-    /// What becomes of addresses of pictures. Without it `forward` for `openai` and `azure_openai`, `fetch` for the others.
+    /// What becomes of addresses of pictures. Without it `forward` for `openai` and `azure_openai`, `fetch` for the others where
+    /// requests are translated. Given as `fetch` or `reject`, requests in the provider's own protocol are translated too.
     pub(crate) image_urls: Option<ImageUrls>,
     /// The limit of an answer whose client gives none. Without it 4096 for Anthropic Messages, which needs one, and none for
     /// the others.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub(crate) default_max_tokens: Option<u32>,
-    /// Under which name the limit of an answer is sent (`openai`, `azure_openai`).
+    /// Under which name the limit of an answer is sent (`openai`, `azure_openai`). Given a name, requests of Chat Completions are
+    /// translated too.
     #[schemars(extend("default" = "auto"))]
     pub(crate) max_tokens_field: Option<MaxTokensField>,
     /// How structured output is asked for. Without it `tool` for `anthropic` and `bedrock`; the others know only `native`.
@@ -116,7 +118,8 @@ pub(crate) struct Dialect {
     pub(crate) reasoning_style: Option<ReasoningStyle>,
     /// Tokens for single efforts instead of the usual ones (`anthropic`, `gemini`, `bedrock`).
     pub(crate) reasoning_budgets: Option<Budgets>,
-    /// What clients see of the model's thoughts. Without it `full`, in strict mode `none`.
+    /// What clients see of the model's thoughts. Without it `full`, in strict mode `none`. Given as `none` or `text`, answers in the
+    /// provider's own protocol are translated too.
     pub(crate) expose_reasoning: Option<ExposeReasoning>,
     /// Values of `anthropic-beta` (`anthropic`, `bedrock`).
     #[schemars(inner(regex(pattern = "^[A-Za-z0-9_.-]{1,64}$")), extend("default" = []))]

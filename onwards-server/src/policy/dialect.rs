@@ -100,7 +100,9 @@ impl Dialect {
             headers: headers.collect(),
             kind,
             options,
-            native: same == SameDialect::Native,
+            native: same == SameDialect::Native
+                && !dialect.images_for_all
+                && !dialect.reasoning_for_all,
             extra,
             words: words.clone(),
         }))
@@ -108,7 +110,11 @@ impl Dialect {
 
     /// True when a client of this protocol has its bytes passed on as they are.
     pub(crate) fn is_native(&self, protocol: Protocol) -> bool {
-        self.native && self.kind.speaks(protocol)
+        let renamed = !matches!(
+            self.options.max_tokens_field,
+            spoken::MaxTokensField::Auto { .. }
+        );
+        self.native && self.kind.speaks(protocol) && !(renamed && protocol == Protocol::Chat)
     }
 
     /// A provider's words without what they must not show (spec providers 8.1).

@@ -196,3 +196,39 @@ async fn a_provider_whose_limit_is_reached_is_left_alone() {
         assert_eq!((one.count(), other.count()), (1, 3), "{first:?}");
     }
 }
+
+#[tokio::test]
+async fn statuses_that_the_operator_names_are_all_that_count() {
+    let body = r#"{"__type":"x#ModelErrorException","message":"the model erred"}"#;
+    for (named, status, next) in [
+        (json!([429]), 503, false),
+        (json!([429]), 429, true),
+        (json!([]), 500, false),
+        (json!([503]), 424, false),
+        // Where none are named, what the API calls worth another try counts besides.
+        (Value::Null, 424, true),
+        (Value::Null, 404, false),
+    ] {
+        let (bad, good) = (Upstream::start().await, Upstream::start().await);
+        let mut target = json!({
+            "strategy": "priority", "fallback": {"enabled": true},
+            "providers": [Kind::Bedrock.provider(&bad), Kind::OpenAi.provider(&good)],
+        });
+        if !named.is_null() {
+            target["fallback"]["on_status"] = named.clone();
+        }
+        let gateway = Launch::targets(&json!({"m": target})).start().await;
+        let name = if status == 424 {
+            "ModelErrorException"
+        } else {
+            "Other"
+        };
+        bad.reply(Reply::new(status, &[("x-amzn-errortype", name)], body));
+        good.reply(wire::whole(Wire::Chat, &hello()));
+        let answer = gateway
+            .send(ask::request(Client::Chat, Feature::Text, false))
+            .await;
+        let expected = if next { (200, 1) } else { (status, 0) };
+        assert_eq!((answer.status, good.count()), expected, "{named} {status}");
+    }
+}

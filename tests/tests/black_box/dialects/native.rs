@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::ask::{self, Feature};
 use super::wire::{self, Say};
-use super::{Client, Kind, serve, streams, told};
+use super::{Client, Kind, Wire, serve, streams, told};
 
 /// Each protocol with the kinds that speak it.
 const PAIRS: [(Client, Kind); 5] = [
@@ -300,4 +300,66 @@ async fn providers_without_a_kind_are_served_as_before() {
         up.request(up.count() - 1).await.line,
         "POST /v1/anything HTTP/1.1"
     );
+}
+
+#[tokio::test]
+async fn what_the_operator_says_of_thoughts_holds_in_the_same_dialect_too() {
+    for (client, kind) in PAIRS {
+        for (shown, strict) in [
+            ("full", false),
+            ("text", false),
+            ("none", false),
+            ("none", true),
+        ] {
+            let up = Upstream::start().await;
+            let provider = kind.provider_with(&up, &json!({"expose_reasoning": shown}));
+            let config = json!({"strict_mode": strict, "targets": {"m": provider}});
+            let gateway = Launch::new(&config).start().await;
+            let say = Say::to(Feature::Reasoning, None);
+            up.answer(move |request| {
+                let wire = if request.line.contains("/responses") {
+                    Wire::Responses
+                } else {
+                    kind.wire(Client::Messages)
+                };
+                wire::whole(wire, &say)
+            });
+            let request = ask::request(client, Feature::Reasoning, false);
+            let answer = gateway.send(request).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            let thought = told::whole(client, &answer).thought;
+            let hidden = shown == "none" || (shown, client) == ("text", Client::Messages); // unsigned there
+            let expected = if hidden { "" } else { "Let me see." };
+            assert_eq!(thought, expected, "{client:?} {kind:?} {shown}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_the_operator_says_of_pictures_and_limits_holds_in_the_same_dialect_too() {
+    let up = Upstream::start().await;
+    up.always(wire::whole(Wire::Chat, &Say::to(Feature::Text, None)));
+    let refuses = Kind::OpenAi.provider_with(&up, &json!({"image_urls": "reject"}));
+    let renames = Kind::OpenAi.provider_with(&up, &json!({"max_tokens_field": "max_tokens"}));
+    let gateway = Launch::targets(&json!({"refuses": refuses, "renames": renames}))
+        .start()
+        .await;
+    let mut body = json!({"model": "refuses", "messages": [{"role": "user", "content": [
+        {"type": "image_url", "image_url": {"url": "https://pictures.test/a.png"}},
+    ]}]});
+    let answer = gateway.send(Request::chat_with(&body)).await;
+    assert_eq!(
+        (answer.status, answer.code()),
+        (400, json!("unsupported_content"))
+    );
+    assert_eq!(up.count(), 0);
+    body["model"] = "renames".into();
+    body["max_completion_tokens"] = 7.into();
+    body["x_new"] = json!({"b": 1, "a": 2});
+    assert_eq!(gateway.send(Request::chat_with(&body)).await.status, 200);
+    let sent = up.request(0).await.json();
+    assert_eq!(sent["max_tokens"], 7);
+    assert_eq!(sent.get("max_completion_tokens"), None);
+    assert_eq!(sent["x_new"], body["x_new"]);
+    assert_eq!(sent["messages"], body["messages"]);
 }
