@@ -1,6 +1,6 @@
 //! `messages` and `system` of Converse.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::conversation::arguments;
 use crate::conversation::media::{self, PICTURES};
@@ -18,6 +18,9 @@ const MOST_HINTS: usize = 4;
 
 /// The longest name of a document.
 const LONGEST_NAME: usize = 200;
+
+/// What a number behind a name takes at most.
+const NUMBER: usize = " (4294967295)".len();
 
 /// Documents that the service reads: media type, and what it calls the format.
 const DOCUMENTS: [(&str, &str); 11] = [
@@ -67,6 +70,8 @@ pub(super) struct Content<'w> {
     hints: &'w mut Hints,
     /// Names of documents that are taken.
     documents: BTreeSet<String>,
+    /// The next number for names that begin alike.
+    numbers: BTreeMap<String, usize>,
 }
 
 impl<'w> Content<'w> {
@@ -82,6 +87,7 @@ impl<'w> Content<'w> {
             report,
             hints,
             documents: BTreeSet::new(),
+            numbers: BTreeMap::new(),
         }
     }
 
@@ -266,14 +272,19 @@ impl<'w> Content<'w> {
             fit => fit,
         };
         let mut name = fit.to_owned();
-        let mut number = 2_usize;
-        while !self.documents.insert(name.clone()) {
-            let suffix = format!(" ({number})");
-            name = fit.chars().take(LONGEST_NAME - suffix.len()).collect();
-            name.push_str(&suffix);
-            number += 1;
+        if self.documents.insert(name.clone()) {
+            return name;
         }
-        name
+        // Cut to what every number leaves room for, so that names which differ only behind it share their numbers.
+        let front: String = fit.chars().take(LONGEST_NAME - NUMBER).collect();
+        let number = self.numbers.entry(front.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            name = format!("{front} ({number})");
+            if self.documents.insert(name.clone()) {
+                return name;
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::answer::client_name;
 use super::invoke::Chunks;
 use super::stop::Stop;
 use super::{failure, member, usage};
-use crate::answer::Event;
+use crate::answer::{Event, Finish, Reason};
 use crate::failure::Unreadable;
 use crate::options::{Reading, call_id};
 use crate::request::{State, Thinking};
@@ -32,6 +32,8 @@ pub(crate) struct Decoder {
     /// Something was said that is no thought.
     usable: bool,
     finished: bool,
+    /// Why the answer has ended. Told with the counts, which end the stream, so that nothing is told of one that breaks off there.
+    ending: Option<Ending>,
     /// The answer has come in the shape that was asked for.
     shaped: bool,
     /// Text of an answer whose shape was asked for. It is told at the end, if nothing of that shape has come.
@@ -69,6 +71,7 @@ impl Decoder {
             calls: 0,
             usable: false,
             finished: false,
+            ending: None,
             shaped: false,
             beside: String::new(),
             held: 0,
@@ -98,17 +101,21 @@ impl Decoder {
         }
         let frame = Frame::read(payload).ok_or(Unreadable::new("no JSON object"))?;
         match event {
+            "contentBlockStart" | "contentBlockDelta" | "contentBlockStop" if self.finished => {}
             "messageStart" => self.start(sink),
             "contentBlockStart" => self.block_start(&frame, sink)?,
             "contentBlockDelta" => self.delta(&frame, sink)?,
             "contentBlockStop" => self.block_stop(frame.index, sink),
             "messageStop" => self.stop(&frame, sink)?,
             "metadata" => {
+                self.tell_ending(sink);
                 let counts = frame.usage.and_then(|counts| usage(&counts));
                 counts
                     .into_iter()
                     .for_each(|usage| sink(Event::Usage(usage)));
-                return Ok(Step::Complete);
+                if self.finished {
+                    return Ok(Step::Complete);
+                }
             }
             "" => {
                 let failure = value(payload).and_then(|value| failure::embedded(&value));
@@ -125,7 +132,17 @@ impl Decoder {
     pub(crate) fn end(&mut self, sink: Sink<'_>) -> bool {
         match &mut self.chunks {
             Some(chunks) => chunks.end(sink),
-            None => self.finished,
+            None => {
+                self.tell_ending(sink);
+                self.finished
+            }
+        }
+    }
+
+    fn tell_ending(&mut self, sink: Sink<'_>) {
+        if let Some(ending) = self.ending.take() {
+            let finish = ending.finish();
+            sink(Event::Finish { choice: 0, finish });
         }
     }
 
@@ -364,11 +381,35 @@ impl Decoder {
             let text = Str::plain(&self.beside);
             sink(Event::Text { choice: 0, text });
         }
-        sink(Event::Finish {
-            choice: 0,
-            finish: stop.finish,
-        });
+        self.ending = Some(Ending::of(&stop.finish));
         Ok(())
+    }
+}
+
+/// A finish that is kept.
+#[derive(Debug)]
+struct Ending {
+    reason: Reason,
+    native: Option<String>,
+    stop_sequence: Option<String>,
+}
+
+impl Ending {
+    fn of(finish: &Finish<'_>) -> Self {
+        let owned = |word: &Option<Str<'_>>| word.as_ref().map(|word| word.decoded().into_owned());
+        Self {
+            reason: finish.reason,
+            native: owned(&finish.native),
+            stop_sequence: owned(&finish.stop_sequence),
+        }
+    }
+
+    fn finish(self) -> Finish<'static> {
+        Finish {
+            reason: self.reason,
+            native: self.native.map(Str::owned),
+            stop_sequence: self.stop_sequence.map(Str::owned),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! `toolConfig`: the tools of a request, and which of them must be called.
 
+use std::collections::BTreeSet;
+
 use super::content::Hints;
 use super::shape::{ANY_OBJECT, Schema, Shape};
 use crate::conversation::names::Names;
@@ -134,13 +136,14 @@ impl Tools<'_> {
             return;
         }
         let mut names: Vec<&Str<'_>> = Vec::new();
+        let mut known = BTreeSet::new();
         for part in self.request.messages.iter().flat_map(|it| &it.parts) {
             let name = match &part.kind {
                 PartKind::ToolCall(call) => Some(&call.name),
                 PartKind::ToolResult(result) => result.name.as_ref(),
                 _ => None,
             };
-            names.extend(name.filter(|name| !names.contains(name)));
+            names.extend(name.filter(|name| known.insert(name.decoded())));
         }
         if names.is_empty() {
             return;

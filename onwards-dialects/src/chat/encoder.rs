@@ -8,7 +8,7 @@ use super::failure::write_failure;
 use crate::answer::{Event, Usage};
 use crate::failure::Failure;
 use crate::options::Context;
-use crate::text::Str;
+use crate::text::{Str, compact};
 use crate::write::{Obj, object, push_u64};
 
 /// The most candidates of one answer, and the most calls of it that are open at a time.
@@ -100,7 +100,7 @@ impl Encoder {
             Event::Logprobs { choice, json } => {
                 self.frame(*choice, out, |o| {
                     o.object("delta", |_| ());
-                    o.raw("logprobs", json);
+                    o.raw("logprobs", &compact(json)); // a frame is one line
                     o.null("finish_reason");
                 });
             }

@@ -8,7 +8,7 @@ use crate::conversation::arguments;
 use crate::fidelity::Report;
 use crate::options::{Context, Expose};
 use crate::request::{Arguments, State, Thinking};
-use crate::text::{Str, value};
+use crate::text::{Str, compact, value};
 use crate::write::{Arr, Obj};
 
 use super::wire::member;
@@ -97,8 +97,9 @@ impl<'l, 'o> Writer<'l, 'o> {
                     o.str("id", id);
                 }
                 o.str("name", name);
-                // What a model has said is no loss of the request's.
-                o.raw("args", &arguments::object(given, &mut Report::default()));
+                // What a model has said is no loss of the request's. An event is one line, whatever the model has written.
+                let args = arguments::object(given, &mut Report::default());
+                o.raw("args", &compact(&args));
             });
             signature(state, expose, o);
         });

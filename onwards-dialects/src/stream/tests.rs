@@ -81,3 +81,55 @@ fn an_error_of_the_providers_is_told_to_the_caller_alone() {
         "{out}"
     );
 }
+
+/// A model may write its arguments over several lines, and a provider what it says of tokens; an event is one line nevertheless.
+#[test]
+fn nothing_of_a_provider_breaks_a_frame() {
+    let call = |text: &str| {
+        format!(
+            r#"{{"id":"a","choices":[{{"index":0,"delta":{{"tool_calls":[{{"index":0,"id":"c","function":{{"name":"f","arguments":{text}}}}}]}}}}]}}"#
+        )
+    };
+    let logprobs = "{\"id\":\"a\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"},\"logprobs\":{\"content\":[\n\r\n]}}]}";
+    for protocol in [
+        Protocol::Chat,
+        Protocol::Responses,
+        Protocol::Messages,
+        Protocol::GenerateContent,
+    ] {
+        let context = Context {
+            model: "fast".to_owned(),
+            unique: "u1".to_owned(),
+            request_id: "r-1".to_owned(),
+            created: 1,
+            strict: false,
+            expose: Expose::Full,
+            echo: String::new(),
+            array: false,
+            sequential: false,
+            signed: false,
+        };
+        let decoder = Kind::OpenAi.decoder(Reading::default(), &options());
+        let mut translator = Translator::new(decoder, protocol.encoder(context));
+        let mut out = String::new();
+        for payload in [
+            logprobs,
+            &call("\"{\\n\\n  \\\"city\\\":\\r\\n \\\"a b\\\"\""),
+            &call("\"\\r}\\n\""),
+            FINISH,
+        ] {
+            translator.payload("", payload, &mut out).unwrap();
+        }
+        assert_eq!(translator.end(&mut out), Ended::Complete);
+        assert!(!out.contains('\r'), "{protocol:?}: {out:?}");
+        for line in out.lines().filter(|line| !line.is_empty()) {
+            let known = line.starts_with("data: ") || line.starts_with("event: ");
+            assert!(known, "{protocol:?}: {line:?} in {out}");
+        }
+        let payloads = crate::testing::events(&out);
+        let whole = payloads.iter().filter(|(_, data)| data != "[DONE]");
+        for (_, data) in whole {
+            serde_json::from_str::<serde_json::Value>(data).unwrap();
+        }
+    }
+}

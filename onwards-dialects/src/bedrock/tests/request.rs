@@ -612,3 +612,48 @@ fn tokens_are_counted_of_the_prompt_alone() {
     assert_eq!(read_count(r#"{"inputTokens":15}"#), Some(15));
     assert_eq!(read_count(r#"{"message":"no"}"#), None);
 }
+
+/// Looking through all that came before for each would take minutes here.
+#[test]
+fn thousands_of_documents_and_tools_are_told_apart() {
+    let common = "a".repeat(250);
+    for (title, part) in [("same", ""), (common.as_str(), "x")] {
+        let block = |number: usize| {
+            let title = if part.is_empty() {
+                title.to_owned()
+            } else {
+                format!("{}{}", &title[..195], number % 5000)
+            };
+            format!(
+                r#"{{"type":"file","file":{{"filename":"{title}","file_data":"data:application/pdf;base64,JVBERi0="}}}}"#
+            )
+        };
+        let blocks: Vec<_> = (0..20_000).map(block).collect();
+        let messages = format!(
+            r#""messages":[{{"role":"user","content":[{}]}}]"#,
+            blocks.join(",")
+        );
+        let body = written(CLAUDE, &options(), &messages).unwrap().body;
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let content = body["messages"][0]["content"].as_array().unwrap();
+        let names = content
+            .iter()
+            .filter_map(|block| block["document"]["name"].as_str());
+        let names: std::collections::BTreeSet<_> = names.collect();
+        assert_eq!(names.len(), 20_000);
+        assert!(names.iter().all(|name| name.len() <= 200));
+    }
+    let calls = (0..20_000).map(|number| {
+        format!(r#"{{"id":"c{number}","type":"function","function":{{"name":"f{number}","arguments":"{{}}"}}}}"#)
+    });
+    let calls = calls.collect::<Vec<_>>().join(",");
+    let messages = format!(
+        r#""messages":[{{"role":"user","content":"Hi"}},{{"role":"assistant","tool_calls":[{calls}]}}]"#
+    );
+    let body = written(CLAUDE, &options(), &messages).unwrap().body;
+    let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(
+        body["toolConfig"]["tools"].as_array().unwrap().len(),
+        20_000
+    );
+}

@@ -315,3 +315,40 @@ proptest! {
         decoder.end(&mut |_| {});
     }
 }
+
+#[test]
+fn counts_alone_end_nothing() {
+    check(
+        r#"
+        messageStart {"role":"assistant"}
+        contentBlockDelta {"contentBlockIndex":0,"delta":{"text":"a"}}
+        metadata {"usage":{"inputTokens":1,"outputTokens":2}}
+        "#,
+        &expect![[r#"
+            Start { id: None }
+            Text { choice: 0, text: "a" }
+            Usage(Usage { prompt: 1, completion: 2, total: None, cached: None, cache_write: None, reasoning: None })
+            ended: false
+        "#]],
+    );
+}
+
+#[test]
+fn nothing_is_told_behind_the_stop_but_counts() {
+    check(
+        r#"
+        messageStart {"role":"assistant"}
+        contentBlockDelta {"contentBlockIndex":0,"delta":{"text":"a"}}
+        messageStop {"stopReason":"end_turn"}
+        contentBlockStart {"contentBlockIndex":1,"start":{"toolUse":{"toolUseId":"a","name":"f"}}}
+        contentBlockDelta {"contentBlockIndex":0,"delta":{"text":"b"}}
+        contentBlockStop {"contentBlockIndex":0}
+        "#,
+        &expect![[r#"
+            Start { id: None }
+            Text { choice: 0, text: "a" }
+            Finish { choice: 0, finish: Finish { reason: Stop, native: None, stop_sequence: None } }
+            ended: true
+        "#]],
+    );
+}

@@ -170,7 +170,7 @@ impl Rewriter {
             }
             Ok(Step::Open) => Ok(ControlFlow::Continue(())),
             Ok(Step::Complete) => {
-                self.finish(out);
+                self.end(out)?;
                 Ok(ControlFlow::Break(()))
             }
             Ok(Step::Failed(failure)) => Ok(self.failed(failure, out)),
