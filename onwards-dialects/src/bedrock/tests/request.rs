@@ -622,7 +622,7 @@ fn thousands_of_documents_and_tools_are_told_apart() {
             let title = if part.is_empty() {
                 title.to_owned()
             } else {
-                format!("{}{}", &title[..195], number % 5000)
+                format!("{}{}", title.get(..195).unwrap_or_default(), number % 5000)
             };
             format!(
                 r#"{{"type":"file","file":{{"filename":"{title}","file_data":"data:application/pdf;base64,JVBERi0="}}}}"#
