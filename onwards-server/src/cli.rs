@@ -14,7 +14,6 @@ mod check;
 mod demo;
 mod diff;
 mod doors;
-mod outline;
 mod run;
 mod schema;
 

@@ -69,12 +69,21 @@ pub(crate) fn answer(
 /// The list of models that a client may use (spec C.9): open aliases, and those that its key opens.
 ///
 /// # Errors
-/// [`Refusal::MethodNotAllowed`] unless the method is GET or HEAD.
+/// [`Refusal::MethodNotAllowed`] unless the method is GET or HEAD, [`Refusal::NotFound`] at the path of a protocol that is switched off.
 pub(crate) fn models(snapshot: &Snapshot, head: &http::request::Parts) -> Result<Reply, Refusal> {
     if !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Refusal::MethodNotAllowed { allow: "GET,HEAD" });
     }
-    let protocol = lists(head);
+    let protocol = match lists(head) {
+        Protocol::GenerateContent if !snapshot.speaks_to(Protocol::GenerateContent) => {
+            if head.uri.path().starts_with("/v1beta/") {
+                return Err(Refusal::NotFound);
+            }
+            Protocol::Chat
+        }
+        Protocol::Messages if !snapshot.speaks_to(Protocol::Messages) => Protocol::Chat,
+        protocol => protocol,
+    };
     let forms = match protocol {
         Protocol::Messages | Protocol::GenerateContent => Forms::Any,
         _ => Forms::Bearer,

@@ -7,7 +7,7 @@ use anyhow::Context;
 use onwards_config::{Problem, Severity};
 
 use super::args::Check;
-use super::{outline, run};
+use super::run;
 use crate::secrets::Process;
 use crate::{House, Settings};
 
@@ -33,7 +33,7 @@ pub(super) fn run(
     if args.print {
         let read = onwards_config::read(&text, &Process)
             .context("the file changed its meaning while it was read")?;
-        writeln!(out, "{:#}", outline::gateway(&read.gateway))?;
+        writeln!(out, "{:#}", onwards_config::redacted(&read.gateway))?;
     } else {
         let targets = match loaded.targets {
             1 => "1 target".to_owned(),

@@ -306,22 +306,24 @@ fn check_tells_warnings_of_a_good_file() {
 
 #[test]
 fn check_prints_the_meaning_without_secrets() {
-    let text = r#"{"auth": {"global_keys": ["sk-one"]}, "targets": {"a": {"url": "http://a:80/v1/", "onwards_key": "sk-two", "onwards_model": "b"}}}"#;
+    let text = r#"{"auth": {"global_keys": ["sk-one"]}, "targets": {"a": {"kind": "anthropic", "url": "http://a:80/v1/", "onwards_key": "sk-two", "onwards_model": "b"}}}"#;
     let (good, out, err) = checked(text, true);
     assert!(good && !out.contains("sk-"), "{out}{err}");
     let printed: serde_json::Value = serde_json::from_str(&out).unwrap();
-    let provider = &printed["targets"]["a"]["providers"][0];
-    assert_eq!(
-        (&provider["url"], &provider["model"], &provider["auth"]),
-        (&"http://a/v1".into(), &"b".into(), &"authorization".into())
-    );
+    let target = &printed["targets"]["a"];
+    let provider = &target["providers"][0];
     assert_eq!(
         (
-            &printed["auth"]["global_keys"],
-            &printed["targets"]["a"]["access"]["keys"]
+            &provider["kind"],
+            &provider["onwards_model"],
+            &provider["onwards_key"]
         ),
-        (&1.into(), &1.into())
+        (&"anthropic".into(), &"b".into(), &"***".into())
     );
+    assert_eq!(provider["image_urls"], "fetch");
+    assert_eq!(provider["default_max_tokens"], 4096);
+    assert_eq!(printed["auth"]["global_keys"], serde_json::json!(["***"]));
+    assert_eq!(printed["ingress"]["same_dialect"], "native");
 }
 
 #[test]

@@ -266,10 +266,15 @@ impl Snapshot {
         endpoint.protocol()
     }
 
-    /// False for an endpoint of a protocol that the operator has switched off.
+    /// False for an endpoint whose protocol is switched off.
     pub(crate) fn serves(&self, endpoint: Endpoint) -> bool {
         let protocol = endpoint.protocol();
-        protocol.is_none_or(|protocol| served(&self.translation.ingress, protocol))
+        protocol.is_none_or(|protocol| self.speaks_to(protocol))
+    }
+
+    /// False for a protocol that the operator has switched off.
+    pub(crate) fn speaks_to(&self, protocol: Protocol) -> bool {
+        served(&self.translation.ingress, protocol)
     }
 
     /// The configuration that knows no alias.

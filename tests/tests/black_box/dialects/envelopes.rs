@@ -205,6 +205,16 @@ async fn protocols_can_be_switched_off() {
             .await;
         assert_eq!(answer.status, 404, "{client:?}: {}", answer.text());
     }
+    assert_eq!(
+        gateway.send(Request::get("/v1beta/models")).await.status,
+        404
+    );
+    for header in ["anthropic-version", "x-goog-api-key"] {
+        let list = gateway
+            .send(Request::get("/v1/models").header(header, "x"))
+            .await;
+        assert_eq!(list.json()["object"], "list", "{header}: {}", list.text());
+    }
     up.reply(wire::whole(
         super::Wire::Messages,
         &Say::to(Feature::Text, None),
