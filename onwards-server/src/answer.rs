@@ -252,14 +252,17 @@ impl Contract {
         }
         let body = Body::upstream(body, provider.idle_timeout);
         match unary::plain(body, encoding, settings).await {
-            Ok(text) => unary::strict(
-                &cleaner,
-                head,
-                &text,
-                provider.trusted,
-                self.id.as_ref(),
-                look,
-            ),
+            Ok(text) => match replaced(native.as_ref(), &text, provider, look) {
+                Some(opened) => opened,
+                None => unary::strict(
+                    &cleaner,
+                    head,
+                    &text,
+                    provider.trusted,
+                    self.id.as_ref(),
+                    look,
+                ),
+            },
             Err(error) => Opened::Unreadable(error),
         }
     }
@@ -297,7 +300,8 @@ impl Contract {
         }
         let body = Body::upstream(body, provider.idle_timeout);
         match unary::plain(body, encoding, settings).await {
-            Ok(text) => unary::sanitized(&cleaner, head, &text),
+            Ok(text) => replaced(native.as_ref(), &text, provider, look)
+                .unwrap_or_else(|| unary::sanitized(&cleaner, head, &text)),
             Err(error) => Opened::Unreadable(error),
         }
     }
@@ -310,6 +314,20 @@ impl Contract {
             trusted,
         }
     }
+}
+
+/// The error of a provider whose dialect is known, where a 2xx is that in the place of an answer.
+fn replaced(
+    native: Option<&Native>,
+    text: &[u8],
+    provider: &Provider,
+    look: &mut Look,
+) -> Option<Opened> {
+    let opened = native?.embedded_in(text, provider)?;
+    if let (Some(observation), Opened::Embedded { status, .. }) = (&mut look.observation, &opened) {
+        observation.status(*status);
+    }
+    Some(opened)
 }
 
 /// A stream that is compressed although it was asked to come plain cannot be looked into as it comes.

@@ -14,7 +14,7 @@ mod served_by;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use http::Response;
+use http::{Response, StatusCode};
 use onwards_balance::{Candidates, Load, LoadView};
 use onwards_config::StatusPattern;
 use onwards_limits::Permit;
@@ -31,7 +31,7 @@ use crate::metrics::{Attempted, Role};
 use crate::plan::{Plan, Prepared, Unsendable};
 use crate::policy::{Pool, Provider, asked};
 use crate::refusal::Refusal;
-use crate::transport::{Answer, TransportError};
+use crate::transport::{Answer, Switched, TransportError};
 
 use self::progress::Progress;
 pub use self::served_by::ServedBy;
@@ -245,6 +245,11 @@ impl Attempt<'_, '_> {
         open.outcome = Attempted::of(&sent);
         let answer = match sent {
             Ok(answer) => answer,
+            Err(Fault::Transport(TransportError::Broken(error)))
+                if error.is::<Switched>() && prepared.way.knows_answers() =>
+            {
+                return after(Fault::Malformed, self.plan.pool, true);
+            }
             Err(fault) => return after(fault, self.plan.pool, true),
         };
         self.note_pause(&answer);
@@ -254,6 +259,11 @@ impl Attempt<'_, '_> {
             .filter(|_| !answer.status().is_success())
         {
             observation.status(answer.status().as_u16());
+        }
+        if prepared.way.knows_answers() && !speaks(answer.status()) {
+            tracing::error!(status = %answer.status(), "a provider's answer has a status that none has");
+            open.outcome = Attempted::Malformed;
+            return after(Fault::Malformed, self.plan.pool, true);
         }
         let (by_status, answer) = match self.by_status(answer).await {
             Ok(answer) => answer,
@@ -354,7 +364,7 @@ impl Attempt<'_, '_> {
                 .await
                 .unwrap_or(Err(Fault::FirstToken)),
         }?;
-        if answer.status().is_informational() {
+        if answer.status().is_informational() && !prepared.way.knows_answers() {
             // No upgrade was asked for, so no other protocol can follow.
             return Err(Fault::UnexpectedSwitch);
         }
@@ -484,6 +494,11 @@ impl Attempted {
             Opened::Unreadable(_) => Self::TransportError,
         }
     }
+}
+
+/// True for a status that an answer of an API may have: neither a step before it nor the way to another one.
+fn speaks(status: StatusCode) -> bool {
+    !status.is_informational() && !status.is_redirection()
 }
 
 fn listed(patterns: &[StatusPattern], status: u16) -> bool {

@@ -12,7 +12,7 @@ use http::Response;
 use http::response::Parts;
 use tokio::time::{Instant, timeout_at};
 
-use super::stream::{CleanStream, Looked, is_malformed};
+use super::stream::{CleanStream, Looked};
 use super::{Look, Opened};
 use crate::body::Body;
 use crate::transport::TransportError;
@@ -47,7 +47,7 @@ pub(super) async fn open(mut stream: CleanStream, head: Parts, look: &mut Look) 
             Ok(Looked::Event(_)) if stream.holds_enough() => break None,
             Ok(Looked::Event(_)) => {}
             Ok(Looked::End(_)) => return Opened::Empty,
-            Ok(Looked::Fault(fault)) if is_malformed(&fault) => return Opened::Malformed,
+            Ok(Looked::Fault(fault)) if stream.is_malformed(&fault) => return Opened::Malformed,
             Ok(Looked::Fault(fault)) => return Opened::Unreadable(TransportError::Broken(fault)),
         }
     };

@@ -8,9 +8,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Response;
 use http_body::{Body as _, Frame};
-use onwards_aws::EventStream;
+use onwards_aws::{Broken as EventStreamBroken, EventStream};
 use onwards_dialects::{ArrayError, ArraySplitter};
-use onwards_sse::{Event, Framer, PumpError, pump};
+use onwards_sse::{Event, Framer, FramingError, PumpError, pump};
 use onwards_usage::{Tap, Usage};
 
 use super::rewrite::{Rewriter, Seen, StreamFault};
@@ -252,6 +252,24 @@ impl CleanStream {
             Rewrites::Translated(rewriter) => rewriter.refused(),
             Rewrites::Native(rewriter) => rewriter.refused(),
             Rewrites::Clean(_) => None,
+        }
+    }
+
+    /// True for a fault that says that the provider's events are at fault, not the connection they came on. Where its dialect is known,
+    /// a stream that ends without an answer is such a one.
+    pub(super) fn is_malformed(&self, fault: &BodyError) -> bool {
+        let known = !matches!(self.rewriter, Rewrites::Clean(_));
+        match fault.downcast_ref() {
+            Some(StreamFault::Malformed(_) | StreamFault::CutOff | StreamFault::Unreadable(_)) => {
+                true
+            }
+            Some(StreamFault::Unfinished | StreamFault::Failed) => known,
+            None => {
+                known
+                    && (fault.is::<FramingError>()
+                        || fault.is::<ArrayError>()
+                        || fault.is::<EventStreamBroken>())
+            }
         }
     }
 
@@ -516,12 +534,4 @@ where
 fn unpassed(fault: StreamFault) -> BodyError {
     tracing::error!(error = %fault, "a provider's stream cannot be passed on");
     fault.into()
-}
-
-/// True for a fault that says that the provider's events are at fault, not the connection they came on.
-pub(super) fn is_malformed(fault: &BodyError) -> bool {
-    matches!(
-        fault.downcast_ref(),
-        Some(StreamFault::Malformed(_) | StreamFault::CutOff | StreamFault::Unreadable(_))
-    )
 }

@@ -43,6 +43,13 @@ pub(crate) enum Way {
     Counted(Box<Response<Body>>),
 }
 
+impl Way {
+    /// True where it is known what an answer is: one that is none is never handed on.
+    pub(crate) fn knows_answers(&self) -> bool {
+        matches!(self, Self::Native(_) | Self::Translated(_))
+    }
+}
+
 /// What is known of a translated request when its answer comes.
 #[derive(Debug)]
 pub(crate) struct Translated {
@@ -412,6 +419,6 @@ pub(super) fn counts(usage: Counts) -> Usage {
 }
 
 fn malformed(why: &'static str, bytes: usize) -> Opened {
-    tracing::error!(why, bytes, "a provider's answer cannot be translated");
+    tracing::error!(why, bytes, "a provider's answer is none");
     Opened::Malformed
 }

@@ -121,6 +121,35 @@ impl Dialect {
     pub(crate) fn scrubbed(&self, message: &str, alias: &str) -> String {
         self.words.hidden(message, alias)
     }
+
+    /// The same for JSON text. Its strings are compared as what they mean, however they are spelled, and those with nothing to hide
+    /// stay as they are.
+    pub(crate) fn scrubbed_json(&self, text: &str, alias: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((between, string, behind)) = next_string(rest) {
+            out.push_str(&self.scrubbed(between, alias));
+            let value = onwards_dialects::text::value(string);
+            let meant = value.and_then(|value| Some(value.as_text()?.decoded()));
+            let meant = meant.unwrap_or_else(|| string.into());
+            let shown = self.scrubbed(&meant, alias);
+            if shown == meant {
+                out.push_str(string);
+            } else {
+                onwards_json::quote_into(&shown, &mut out);
+            }
+            rest = behind;
+        }
+        out.push_str(&self.scrubbed(rest, alias));
+        out
+    }
+}
+
+/// The first string of a JSON text with its quotes, what stands before it, and what behind.
+fn next_string(text: &str) -> Option<(&str, &str, &str)> {
+    let (between, rest) = text.split_at_checked(text.find('"')?)?;
+    let (string, behind) = rest.split_at_checked(onwards_json::string_len(rest.as_bytes())?)?;
+    Some((between, string, behind))
 }
 
 /// The paths that the operator has set for a provider.

@@ -52,6 +52,11 @@ pub enum TransportError {
     Broken(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// The provider has gone over to another protocol, though nobody asked it to.
+#[derive(Debug, thiserror::Error)]
+#[error("switched protocols unasked")]
+pub(crate) struct Switched;
+
 /// How connections are kept and made; the same for all destinations of one configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions<'a> {

@@ -41,7 +41,9 @@ use super::exchange::{Exchange, NoAnswer};
 use super::kept::{Kept, Sender, Serial};
 use super::proxy::{self, Hop};
 use super::tls::Tls;
-use super::{Answer, Call, Conditions, Destination, Sending, Transport, TransportError, task};
+use super::{
+    Answer, Call, Conditions, Destination, Sending, Switched, Transport, TransportError, task,
+};
 
 /// All addresses that requests go to.
 #[derive(Debug)]
@@ -264,7 +266,7 @@ impl Site {
         };
         match answer {
             Ok(answer) if answer.status() == StatusCode::SWITCHING_PROTOCOLS => {
-                Err((Missed::for_good("switched protocols unasked"), None))
+                Err((Missed::for_good(Switched), None))
             }
             // How the client is answered does not depend on how the provider was asked.
             Ok(mut answer) => {
@@ -409,7 +411,7 @@ struct Missed {
 }
 
 impl Missed {
-    fn for_good(error: &str) -> Self {
+    fn for_good(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self {
             error: error.into(),
             after: None,

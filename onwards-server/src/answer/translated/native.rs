@@ -13,8 +13,8 @@ use onwards_dialects::{Failure, Protocol, Report};
 use onwards_json::{Edit, Kind, Value};
 
 use super::super::stream::CleanStream;
-use super::super::{Look, Opened, error, is_event_stream, json, peek, unary, untouched};
-use super::{COUNTED, DROPPED, MOST, Words, shown};
+use super::super::{Look, Opened, compressed_stream, error, is_event_stream, json, peek, unary};
+use super::{COUNTED, DROPPED, MOST, Words, class, malformed, shown};
 use crate::body::Body;
 use crate::encoding::Encoding;
 use crate::headers;
@@ -49,7 +49,7 @@ pub(crate) struct Native {
 }
 
 impl Native {
-    /// Prepares what the client gets. What is neither JSON nor a stream passes untouched.
+    /// Prepares what the client gets: what can be read as an answer of its protocol.
     pub(crate) async fn open(
         self,
         answer: Answer,
@@ -57,20 +57,19 @@ impl Native {
         settings: &Settings,
         look: &mut Look,
     ) -> Opened {
-        let encoding = Encoding::of(answer.headers());
-        let streamed = is_event_stream(answer.headers());
-        let readable = if streamed {
-            encoding == Encoding::Identity
-        } else {
-            is_json(answer.headers())
-        };
         if !answer.status().is_success() {
             return Opened::Ready(self.error(answer, provider, settings).await);
         }
-        if !readable {
-            let mut response = untouched(answer, provider);
-            self.hide(response.headers_mut());
-            return Opened::Ready(response);
+        let encoding = Encoding::of(answer.headers());
+        let streamed = is_event_stream(answer.headers());
+        if streamed && encoding != Encoding::Identity {
+            return compressed_stream();
+        }
+        if matches!(
+            answer.status(),
+            StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT
+        ) {
+            return Opened::Empty;
         }
         let (mut head, body) = answer.into_parts();
         self.hide(&mut head.headers);
@@ -96,25 +95,75 @@ impl Native {
             Ok(text) => text,
             Err(error) => return Opened::Unreadable(error),
         };
-        // What cannot be read may say anything of the provider, and another one may do better.
-        if text.is_empty() {
-            return Opened::Empty;
-        }
-        let whole = std::str::from_utf8(&text)
-            .ok()
-            .and_then(onwards_dialects::text::value);
-        if !whole.is_some_and(|value| matches!(value.kind(), Kind::Object | Kind::Array)) {
-            tracing::error!(bytes = text.len(), "a provider's answer is no JSON");
-            return Opened::Malformed;
-        }
+        let failed = match self.look(&text, provider) {
+            Ok(failed) => failed,
+            Err(opened) => return *opened,
+        };
         head.headers.remove(header::CONTENT_ENCODING);
+        if !is_json(&head.headers) {
+            let json = HeaderValue::from_static("application/json");
+            head.headers.insert(header::CONTENT_TYPE, json);
+        }
         let edited = onwards_dialects::named(self.dialect.kind, self.protocol, &text, &self.model);
-        let sent = edited.map_or_else(|| text.clone(), Into::into);
+        let mut sent = edited.map_or_else(|| text.clone(), Into::into);
+        if failed.is_some() {
+            sent = self.scrubbed_json(&sent);
+        }
         head.headers
             .insert(header::CONTENT_LENGTH, sent.len().into());
         let mut response = Response::from_parts(head, Body::full(sent));
         response.body_mut().count(&text);
-        Opened::Ready(response)
+        match failed {
+            Some(status) => Opened::Embedded { status, response },
+            None => Opened::Ready(response),
+        }
+    }
+
+    /// Whether the text of a 2xx is an answer. What cannot be read may say anything of the provider, and another one may do better.
+    /// `Ok` has the class of the error that an answer of Responses tells of itself.
+    fn look(&self, text: &Bytes, provider: &Provider) -> Result<Option<u16>, Box<Opened>> {
+        if text.is_empty() {
+            return Err(Opened::Empty.into());
+        }
+        let none = |why| Box::new(malformed(why, text.len()));
+        let body = std::str::from_utf8(text);
+        let body = body.map_err(|_| none("the answer is not UTF-8"))?;
+        let value = onwards_dialects::text::value(body);
+        let value = value.ok_or_else(|| none("the answer is no JSON"))?;
+        if let Some(failure) = self.dialect.kind.embedded_error(body) {
+            if self.protocol == Protocol::Responses && is_response(&value) {
+                return Ok(Some(class(&failure)));
+            }
+            return Err(self.embedded(&failure, provider).into());
+        }
+        if value.kind() != Kind::Object {
+            return Err(none("the answer is no object"));
+        }
+        if self.counts && self.dialect.kind.read_count(body).is_none() {
+            return Err(none("no number of tokens"));
+        }
+        Ok(None)
+    }
+
+    /// The error that stands in the place of an answer which is to be cleaned.
+    pub(in crate::answer) fn embedded_in(
+        &self,
+        text: &[u8],
+        provider: &Provider,
+    ) -> Option<Opened> {
+        let body = std::str::from_utf8(text).ok()?;
+        let failure = self.dialect.kind.embedded_error(body)?;
+        let value = onwards_dialects::text::value(body)?;
+        (!is_response(&value)).then(|| self.embedded(&failure, provider))
+    }
+
+    fn embedded(&self, failure: &Failure, provider: &Provider) -> Opened {
+        tracing::warn!(status = failure.status, "a provider's 2xx carries an error");
+        let words = Words::of(self.strict, provider);
+        Opened::Embedded {
+            status: class(failure),
+            response: self.refused(failure, words, provider),
+        }
     }
 
     /// An error: as it came, without what it must not show, if it is one of the client's protocol; else what it says as one.
@@ -138,10 +187,8 @@ impl Native {
             Err(_) => Bytes::new(),
         };
         let status = head.status.as_u16();
-        let shown = if status < 400 {
-            self.scrubbed(&text)
-        } else if let Some(own) = enveloped(&text) {
-            self.scrubbed(&own)
+        let shown = if let Some(own) = enveloped(&text) {
+            self.scrubbed_json(&own)
         } else {
             let headers = &head.headers;
             let named = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
@@ -174,12 +221,10 @@ impl Native {
         json(status, headers, out)
     }
 
-    /// A text of an error without what it must not show.
-    fn scrubbed(&self, text: &[u8]) -> Bytes {
-        let shown = self
-            .dialect
-            .scrubbed(&String::from_utf8_lossy(text), &self.model);
-        shown.into()
+    /// The JSON text of an error without what it must not show.
+    fn scrubbed_json(&self, text: &[u8]) -> Bytes {
+        let text = String::from_utf8_lossy(text);
+        self.dialect.scrubbed_json(&text, &self.model).into()
     }
 
     /// Leaves out the headers of an answer that say which account was used, or how it is called there, or what must not be shown.
@@ -198,6 +243,14 @@ impl Native {
 
 /// How long the body of an error is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// True for an answer of Responses, which may tell of an error itself.
+fn is_response(value: &Value<'_>) -> bool {
+    value.members().any(|member| {
+        let value = member.value();
+        member.is("object") && value.as_text().is_some_and(|kind| kind.is("response"))
+    })
+}
 
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers

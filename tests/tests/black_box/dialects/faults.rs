@@ -16,7 +16,7 @@ pub(crate) fn hello() -> Say {
 }
 
 /// The events of a stream up to the first half of its text.
-fn beginning(wire: Wire) -> Vec<Vec<u8>> {
+pub(crate) fn beginning(wire: Wire) -> Vec<Vec<u8>> {
     let events = streams::events(wire, &hello());
     let says = |event: &Vec<u8>| String::from_utf8_lossy(event).contains("Hello");
     let end = events.iter().position(says).expect("a text");
@@ -65,7 +65,7 @@ pub(crate) async fn streamed(gateway: &Gateway, client: Client) -> String {
 
 /// Holds that a stream has said `Hello` and then failed as the client's protocol tells it: with a code, and nothing that looks like
 /// a complete answer. Gives the error's message.
-fn failed(client: Client, text: &str, code: &str) -> String {
+pub(crate) fn failed(client: Client, text: &str, code: &str) -> String {
     let mut events = events(text);
     assert!(text.contains("Hello"), "{text}");
     if client == Client::Chat {
@@ -290,7 +290,7 @@ async fn messages_of_bedrocks_may_be_cut_anywhere() {
 }
 
 /// The code of an error of the gateway's own.
-fn code(client: Client, body: &Value) -> String {
+pub(crate) fn code(client: Client, body: &Value) -> String {
     let message = body["error"]["message"].as_str().unwrap_or_default();
     match client {
         Client::Chat | Client::Responses => body["error"]["code"].as_str().map(ToOwned::to_owned),
@@ -337,10 +337,10 @@ async fn an_answer_that_cannot_be_read_is_the_providers_fault() {
         let up = Upstream::start().await;
         let gateway = serve(kind, &up).await;
         for client in Client::ALL {
-            if kind.speaks(client) {
-                continue;
-            }
             for body in ["{\"choices\": [", "[]", "{}", "\"text\""] {
+                if kind.speaks(client) && body == "{}" {
+                    continue; // what an answer holds is between a client and a provider that speak the same
+                }
                 up.reply(Reply::new(
                     200,
                     &[("content-type", "application/json")],

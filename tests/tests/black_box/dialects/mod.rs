@@ -27,6 +27,7 @@ mod signatures;
 mod streams;
 mod thoughts;
 mod told;
+mod unanswered;
 mod wire;
 
 use onwards_tests::{Gateway, Launch, Recorded, Upstream};

@@ -188,7 +188,15 @@ impl NativeStream {
                     self.error = Some(failure.status);
                 }
                 self.over = true;
-                out.extend_from_slice(&self.native.scrubbed(event.raw()));
+                let payload = match shown {
+                    Shown::Changed => &self.scratch,
+                    Shown::Same | Shown::Nothing => &*data,
+                };
+                let told = self.native.scrubbed_json(payload);
+                replace(event, &data, &told, out);
+                if !event.is_terminated() {
+                    out.extend_from_slice(b"\n\n");
+                }
                 return Ok(ControlFlow::Continue(()));
             }
         }
@@ -220,9 +228,12 @@ impl NativeStream {
 
     /// What is no event to a client. Comments keep a connection alive; what they say is between the provider and the gateway.
     fn silent(&self, event: &Event, out: &mut Vec<u8>) {
+        if !event.is_terminated() {
+            return; // half an event
+        }
         if self.native.protocol != Protocol::Chat && self.cleaning.is_none() {
             out.extend_from_slice(event.raw());
-        } else if event.is_terminated() && event.fields().any(|field| field.is_comment()) {
+        } else if event.fields().any(|field| field.is_comment()) {
             let comment: &[u8] = match self.cleaning {
                 Some(_) => b":\n\n",
                 None => b": keep-alive\n\n",
