@@ -108,13 +108,23 @@ pub(crate) fn streams(data: &[u8]) {
             }
         }
     }
+    elements(data);
+}
+
+/// An array is taken apart into its elements; what only looks like one is for their reader.
+fn elements(data: &[u8]) {
     let mut splitter = ArraySplitter::new(1 << 20);
-    let _split = splitter.push(data, &mut |element| {
-        assert!(
-            onwards_dialects::text::value(element).is_some(),
-            "{element}"
-        );
-    });
+    let mut given = Vec::new();
+    let split = splitter.push(data, &mut |element| given.push(element.to_owned()));
+    let array = str::from_utf8(data)
+        .ok()
+        .and_then(onwards_dialects::text::value);
+    if let Some(array) = array.filter(|array| array.kind() == onwards_json::Kind::Array) {
+        let expected: Vec<_> = array.elements().map(|element| element.text()).collect();
+        assert_eq!(split, Ok(()));
+        assert_eq!(given, expected);
+        assert!(splitter.is_complete());
+    }
 }
 
 fn translated<'a>(
