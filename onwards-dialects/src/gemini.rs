@@ -22,6 +22,7 @@ pub(crate) use encoder::Encoder;
 pub(crate) use failure::{embedded_error, read_failure, write_failure};
 pub(crate) use listing::{read_count, write_count_answer, write_models};
 pub(crate) use request::{count_path, path, resource_path, write_count, write_request};
+pub(crate) use wire::{Counts, tokens};
 
 /// What a stream may hold back, in bytes: thoughts and calls that are not over.
 const HELD: usize = 8 << 20;

@@ -49,7 +49,7 @@ pub use estimate::prompt_tokens;
 pub use failure::{Failure, Rejected, Unreadable};
 pub use fidelity::Report;
 pub use gemini::array::{ArrayError, Splitter as ArraySplitter};
-pub use native::{NativeEvents, Shown, named};
+pub use native::{NativeEvents, Shown, named, tokens};
 pub use options::{Context, Memory, Options, Settings, Written};
 pub use request::Request;
 pub use stream::{Ended, Translator};

@@ -3,6 +3,7 @@
 
 use onwards_json::{Kind, ScanError, Scanner, Value};
 
+use crate::answer::Usage;
 use crate::failure::{Failure, Unreadable, class};
 use crate::text::value;
 use crate::{Kind as Provider, Protocol, Step, chat, gemini, messages};
@@ -51,6 +52,12 @@ fn member(protocol: Protocol) -> &'static str {
     }
 }
 
+/// The tokens that a whole answer in this dialect says were used, where it says that in words of its own: Gemini's.
+#[must_use]
+pub fn tokens(protocol: Protocol, body: &str) -> Option<Usage> {
+    (protocol == Protocol::GenerateContent).then(|| gemini::tokens(body))?
+}
+
 /// What the client gets of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
@@ -89,6 +96,8 @@ struct Named {
     begins: bool,
     /// The number of the next event of Responses.
     next: u64,
+    /// What Gemini has counted.
+    counts: gemini::Counts,
 }
 
 /// What a payload says beside its text.
@@ -150,6 +159,15 @@ impl NativeEvents {
         }
     }
 
+    /// What was counted so far, where the dialect says it in words of its own: Gemini's.
+    #[must_use]
+    pub fn tokens(&self) -> Option<Usage> {
+        match &self.0 {
+            Reads::Chat(_) => None,
+            Reads::Named(named) => named.counts.usage(),
+        }
+    }
+
     /// True once anything of the answer itself was seen: behind that nobody else can be asked.
     #[must_use]
     pub fn seen_content(&self) -> bool {
@@ -196,6 +214,7 @@ impl Named {
             begun: None,
             begins: false,
             next: 0,
+            counts: gemini::Counts::default(),
         }
     }
 
@@ -272,6 +291,11 @@ impl Named {
                 }
                 ("sequence_number", Protocol::Responses) => frame.number = Some(scanner.skip()?),
                 ("delta", Protocol::Messages) => self.delta(&mut scanner)?,
+                ("usageMetadata", Protocol::GenerateContent) => {
+                    let mut counts = gemini::Counts::default();
+                    counts.scan(&mut scanner)?;
+                    self.counts.merge(&counts);
+                }
                 ("candidates", Protocol::GenerateContent) => self.candidates(&mut scanner)?,
                 ("promptFeedback", Protocol::GenerateContent) => self.feedback(&mut scanner)?,
                 _ => {}

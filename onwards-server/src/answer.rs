@@ -34,6 +34,7 @@ use self::rework::Rework;
 use self::rewrite::Rewriter;
 pub(crate) use self::settle::settle;
 pub(crate) use self::stream::CleanStream;
+use self::stream::Framing;
 use self::translated::{Cleaning as Cleaned, NativeStream};
 pub(crate) use self::translated::{Native, Translated, Way, counted};
 #[cfg(feature = "otlp")]
@@ -239,7 +240,7 @@ impl Contract {
                 Some(native) => {
                     let cleaning = Cleaned::new(cleaner, self.id.clone());
                     let rewriter = NativeStream::new(native, Some(cleaning), provider);
-                    CleanStream::native(body, rewriter, limit, idle)
+                    CleanStream::native(body, Framing::events(limit), rewriter, idle)
                 }
                 None => {
                     let rewriter = Rewriter::strict(cleaner, self, provider.trusted);
@@ -290,7 +291,7 @@ impl Contract {
             if let Some(native) = native {
                 let cleaning = Cleaned::new(cleaner, None);
                 let rewriter = NativeStream::new(native, Some(cleaning), provider);
-                let mut stream = CleanStream::native(body, rewriter, limit, idle);
+                let mut stream = CleanStream::native(body, Framing::events(limit), rewriter, idle);
                 stream.observe(look.observation.take());
                 return peek::open(stream, head, look).await;
             }

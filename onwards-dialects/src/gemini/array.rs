@@ -4,7 +4,7 @@
 ///
 /// An object, an array or a string is given with its last byte, anything else with the byte behind it. Only the structure is looked
 /// at: that an element is JSON is for its reader to find out. No more than the limit is held of an element that has not ended, and
-/// after an error there is nothing more to be had.
+/// after an error there is nothing more to be had. An object in the place of the array is taken for its only element.
 ///
 /// ```
 /// let mut splitter = onwards_dialects::ArraySplitter::new(1024);
@@ -22,12 +22,14 @@ pub struct Splitter {
     /// The beginning of an element that has not ended.
     held: Vec<u8>,
     state: State,
+    /// There is no array: an object stands in its place.
+    lone: bool,
 }
 
 /// Why an array cannot be taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArrayError {
-    /// The text does not begin with an array.
+    /// The text begins neither with an array nor with an object.
     #[error("expected an array")]
     NotAnArray,
     /// There is something between elements, or after the array, that does not belong there.
@@ -91,6 +93,7 @@ impl Splitter {
             limit,
             held: Vec::new(),
             state: State::Start,
+            lone: false,
         }
     }
 
@@ -126,6 +129,9 @@ impl Splitter {
                 Does::Ends | Does::Follows => {
                     self.give(bytes.get(from..at).unwrap_or_default(), sink)?;
                     from = at;
+                    if self.lone {
+                        self.state = State::End;
+                    }
                 }
             }
         }
@@ -163,6 +169,10 @@ impl Splitter {
                 return Ok(Does::Passes);
             }
             (State::Start, b'[') => (State::Element { first: true }, Does::Passes),
+            (State::Start, b'{') => {
+                self.lone = true;
+                (nested(1), Does::Belongs)
+            }
             (State::Start, _) => return Err(ArrayError::NotAnArray),
             (State::Element { first: true }, b']') | (State::Behind, b']') => {
                 (State::End, Does::Passes)

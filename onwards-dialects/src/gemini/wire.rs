@@ -61,6 +61,11 @@ impl<'a> Envelope<'a> {
     }
 }
 
+/// The tokens that a whole answer says were used.
+pub(crate) fn tokens(body: &str) -> Option<Usage> {
+    Envelope::read(body).ok()?.counts.usage()
+}
+
 /// A member of an object, if it is there and not `null`.
 pub(super) fn member<'a>(object: &Value<'a>, name: &str) -> Option<Value<'a>> {
     object
@@ -265,7 +270,7 @@ pub(super) fn finish(word: Str<'_>) -> Finish<'_> {
 
 /// Counts of tokens. An event that repeats one has the newer value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     prompt: Option<u64>,
     tool_prompt: Option<u64>,
     cached: Option<u64>,
@@ -284,7 +289,7 @@ impl Counts {
         Ok(counts)
     }
 
-    fn scan(&mut self, scanner: &mut Scanner<'_>) -> Result<(), ScanError> {
+    pub(crate) fn scan(&mut self, scanner: &mut Scanner<'_>) -> Result<(), ScanError> {
         members(scanner, |name, scanner| {
             if let Some(count) = self.named(name) {
                 *count = scanner.skip_u64()?;
@@ -306,7 +311,7 @@ impl Counts {
     }
 
     /// Takes over what an event says.
-    pub(super) fn merge(&mut self, newer: &Self) {
+    pub(crate) fn merge(&mut self, newer: &Self) {
         for (count, newer) in [
             (&mut self.prompt, newer.prompt),
             (&mut self.tool_prompt, newer.tool_prompt),
@@ -320,7 +325,7 @@ impl Counts {
     }
 
     /// The counts in canonical terms, if there are any. The prompt's include what was read from a cache.
-    pub(super) fn usage(&self) -> Option<Usage> {
+    pub(crate) fn usage(&self) -> Option<Usage> {
         self.prompt.or(self.candidates).or(self.thoughts)?;
         let sum = |a: Option<u64>, b: Option<u64>| a.unwrap_or(0).saturating_add(b.unwrap_or(0));
         let prompt = sum(self.prompt, self.tool_prompt);

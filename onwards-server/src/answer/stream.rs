@@ -10,7 +10,7 @@ use http::Response;
 use http_body::{Body as _, Frame};
 use onwards_aws::{Broken as EventStreamBroken, EventStream};
 use onwards_dialects::{ArrayError, ArraySplitter};
-use onwards_sse::{Event, Framer, FramingError, PumpError, pump};
+use onwards_sse::{Event, Framer, FramingError, PumpError, Rewrite as _, pump};
 use onwards_usage::{Tap, Usage};
 
 use super::rewrite::{Rewriter, Seen, StreamFault};
@@ -219,12 +219,12 @@ impl CleanStream {
     /// A stream in the client's dialect, under another name of the model.
     pub(super) fn native(
         upstream: UpstreamBody,
+        framing: Framing,
         rewriter: translated::NativeStream,
-        limit: usize,
         idle_timeout: Option<Duration>,
     ) -> Self {
         let rewrites = Rewrites::Native(Box::new(rewriter));
-        Self::of(upstream, Framing::events(limit), rewrites, idle_timeout)
+        Self::of(upstream, framing, rewrites, idle_timeout)
     }
 
     fn of(
@@ -400,7 +400,8 @@ impl CleanStream {
     pub(crate) fn usage(&self) -> Option<Usage> {
         match &self.rewriter {
             Rewrites::Translated(rewriter) => rewriter.usage(),
-            Rewrites::Clean(_) | Rewrites::Native(_) => self.tap.usage(),
+            Rewrites::Native(rewriter) => rewriter.usage().or_else(|| self.tap.usage()),
+            Rewrites::Clean(_) => self.tap.usage(),
         }
     }
 
@@ -471,11 +472,11 @@ fn messages(
     rewriter: &mut Rewrites,
     ready: &mut Vec<u8>,
 ) -> Result<ControlFlow<()>, BodyError> {
-    let Rewrites::Translated(rewriter) = rewriter else {
-        return Ok(ControlFlow::Continue(()));
-    };
     for message in stream.by_ref() {
         let message = message.map_err(unsplit)?;
+        let Rewrites::Translated(rewriter) = rewriter else {
+            return Ok(ControlFlow::Continue(()));
+        };
         if rewriter
             .message(&message, ready)
             .map_err(unpassed)?
@@ -493,15 +494,13 @@ fn elements(
     rewriter: &mut Rewrites,
     ready: &mut Vec<u8>,
 ) -> Result<ControlFlow<()>, BodyError> {
-    let Rewrites::Translated(rewriter) = rewriter else {
-        return Ok(ControlFlow::Continue(()));
-    };
     for element in std::mem::take(&mut split.pending) {
-        if rewriter
-            .payload("", &element, ready)
-            .map_err(unpassed)?
-            .is_break()
-        {
+        let flow = match rewriter {
+            Rewrites::Translated(rewriter) => rewriter.payload("", &element, ready),
+            Rewrites::Native(rewriter) => rewriter.element(element.as_bytes(), ready),
+            Rewrites::Clean(_) => Ok(ControlFlow::Continue(())),
+        };
+        if flow.map_err(unpassed)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
     }
@@ -513,7 +512,7 @@ fn elements(
 
 fn ended(
     finished: bool,
-    rewriter: &mut translated::Rewriter,
+    rewriter: &mut Rewrites,
     ready: &mut Vec<u8>,
 ) -> Result<ControlFlow<()>, BodyError> {
     if !finished {

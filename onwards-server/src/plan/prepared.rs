@@ -181,6 +181,8 @@ impl Plan<'_> {
                 dialect: dialect.clone(),
                 betas_refused: refused,
                 counts: self.arrival.endpoint.counts(),
+                streams: self.arrival.endpoint == Endpoint::GenerateContent(Generation::Stream),
+                array: self.wants_array(),
                 cleaned,
                 strict: self.strict,
                 report,
@@ -359,15 +361,17 @@ impl Plan<'_> {
                 Protocol::Responses => onwards_dialects::echo(&self.arrival.body),
                 _ => String::new(),
             },
-            array: self.arrival.endpoint == Endpoint::GenerateContent(Generation::Stream)
-                && !self
-                    .arrival
-                    .uri
-                    .query()
-                    .is_some_and(|query| query.split('&').any(|p| p == "alt=sse")),
+            array: self.wants_array(),
             signed: dialect.kind.signs(model, &dialect.options),
             sequential: dialect.kind.is_sequential(),
         }
+    }
+
+    /// True for a client of Gemini's that wants a stream as one JSON array.
+    fn wants_array(&self) -> bool {
+        let query = self.arrival.uri.query().unwrap_or_default();
+        self.arrival.endpoint == Endpoint::GenerateContent(Generation::Stream)
+            && !query.split('&').any(|parameter| parameter == "alt=sse")
     }
 
     fn own_path(&self, provider: &Provider, dialect: &Dialect, stream: bool) -> String {

@@ -1,6 +1,7 @@
 //! Answers in the client's own protocol: the model goes by the name the client gave it, and what the rules of the protocol name is
 //! changed; every other byte stays.
 
+mod elements;
 mod events;
 
 use std::sync::Arc;
@@ -12,9 +13,9 @@ use onwards_dialects::wire::{MESSAGES_BETA, TELLING_HEADERS};
 use onwards_dialects::{Failure, Protocol, Report};
 use onwards_json::{Edit, Kind, Value};
 
-use super::super::stream::CleanStream;
+use super::super::stream::{CleanStream, Framing};
 use super::super::{Look, Opened, compressed_stream, error, is_event_stream, json, peek, unary};
-use super::{COUNTED, DROPPED, MOST, Words, class, malformed, shown};
+use super::{COUNTED, DROPPED, MOST, Words, class, counts, malformed, shown};
 use crate::body::Body;
 use crate::encoding::Encoding;
 use crate::headers;
@@ -35,6 +36,10 @@ pub(crate) struct Native {
     pub(crate) betas_refused: bool,
     /// The answer is a number of tokens.
     pub(crate) counts: bool,
+    /// The answer is a stream of Gemini's: events, or elements of a JSON array.
+    pub(crate) streams: bool,
+    /// The client wants such a stream as an array.
+    pub(crate) array: bool,
     /// Answers are cleaned, too.
     pub(crate) cleaned: bool,
     /// In strict mode.
@@ -61,8 +66,8 @@ impl Native {
             return Opened::Ready(self.error(answer, provider, settings).await);
         }
         let encoding = Encoding::of(answer.headers());
-        let streamed = is_event_stream(answer.headers());
-        if streamed && encoding != Encoding::Identity {
+        let framing = self.framing(answer.headers(), settings);
+        if framing.is_some() && encoding != Encoding::Identity {
             return compressed_stream();
         }
         if matches!(
@@ -82,11 +87,13 @@ impl Native {
             let provider = HeaderValue::from_static("provider");
             head.headers.insert(COUNTED, provider);
         }
-        if streamed {
+        if let Some(framing) = framing {
             head.headers.remove(header::CONTENT_LENGTH);
+            if self.streams {
+                head.headers.insert(header::CONTENT_TYPE, self.content());
+            }
             let rewriter = NativeStream::new(self, None, provider);
-            let (limit, idle) = (settings.sse_buffer_limit, provider.idle_timeout);
-            let mut stream = CleanStream::native(body, rewriter, limit, idle);
+            let mut stream = CleanStream::native(body, framing, rewriter, provider.idle_timeout);
             stream.observe(look.observation.take());
             return peek::open(stream, head, look).await;
         }
@@ -112,11 +119,36 @@ impl Native {
         head.headers
             .insert(header::CONTENT_LENGTH, sent.len().into());
         let mut response = Response::from_parts(head, Body::full(sent));
-        response.body_mut().count(&text);
+        let tokens = std::str::from_utf8(&text)
+            .ok()
+            .and_then(|text| onwards_dialects::tokens(self.protocol, text));
+        match tokens {
+            Some(tokens) => response.body_mut().counted(counts(tokens)),
+            None => response.body_mut().count(&text),
+        }
         match failed {
             Some(status) => Opened::Embedded { status, response },
             None => Opened::Ready(response),
         }
+    }
+
+    /// How a stream is split, if the answer is one.
+    fn framing(&self, headers: &HeaderMap, settings: &Settings) -> Option<Framing> {
+        let limit = settings.sse_buffer_limit;
+        if is_event_stream(headers) {
+            Some(Framing::events(limit))
+        } else {
+            self.streams.then(|| Framing::elements(limit.max(1 << 20)))
+        }
+    }
+
+    /// What a stream of Gemini's is called.
+    fn content(&self) -> HeaderValue {
+        HeaderValue::from_static(if self.array {
+            "application/json"
+        } else {
+            "text/event-stream"
+        })
     }
 
     /// Whether the text of a 2xx is an answer. What cannot be read may say anything of the provider, and another one may do better.

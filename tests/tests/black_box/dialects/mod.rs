@@ -8,6 +8,7 @@
 )]
 
 mod addresses;
+mod arrays;
 mod ask;
 mod asked;
 mod beside;

@@ -7,8 +7,9 @@ use http::Response;
 use onwards_dialects::{Failure, NativeEvents, Protocol, Shown, Step};
 use onwards_sse::{Event, Frame};
 use onwards_strict::{Cleaned, Cleaner, Stream};
+use onwards_usage::Usage;
 
-use super::super::{Words, class, shown};
+use super::super::{Words, class, counts, shown};
 use super::Native;
 use crate::answer::id::AnswerId;
 use crate::answer::rewrite::{Seen, StreamFault};
@@ -19,20 +20,22 @@ use crate::policy::Provider;
 /// has to be cleaned, and sees whether the stream ends as its protocol says.
 #[derive(Debug)]
 pub(crate) struct NativeStream {
-    native: Native,
+    pub(super) native: Native,
     provider: Arc<Provider>,
     words: Words,
-    events: NativeEvents,
+    pub(super) events: NativeEvents,
     cleaning: Option<Cleaning>,
     /// What was made of the last payload.
-    scratch: Vec<u8>,
-    content: bool,
+    pub(super) scratch: Vec<u8>,
+    pub(super) content: bool,
     /// The class of the provider's error that came before anything of an answer.
     error: Option<u16>,
     /// That error, where the client is told of it in the place of a stream.
     refusal: Option<Failure>,
+    /// The array that the client gets has begun.
+    pub(super) begun: bool,
     /// The protocol's end was seen, or the client has been told of a failure.
-    over: bool,
+    pub(super) over: bool,
     broken: Option<StreamFault>,
 }
 
@@ -108,6 +111,7 @@ impl NativeStream {
             content: false,
             error: None,
             refusal: None,
+            begun: false,
             over: false,
             broken: None,
         }
@@ -123,6 +127,11 @@ impl NativeStream {
         let failure = self.refusal.as_ref()?;
         let response = self.native.refused(failure, self.words, &self.provider);
         Some((class(failure), response))
+    }
+
+    /// What the provider has counted so far, where its dialect says that in words of its own.
+    pub(crate) fn usage(&self) -> Option<Usage> {
+        self.events.tokens().map(counts)
     }
 
     /// Why the stream did not end well, if the client has been told of it within the stream.
@@ -143,6 +152,9 @@ impl NativeStream {
         if std::mem::replace(&mut self.over, true) {
             return;
         }
+        if self.native.array {
+            return self.fail_array(failure, out);
+        }
         let mut told = String::new();
         self.events
             .fail(failure, &self.native.request_id, &mut told);
@@ -159,6 +171,9 @@ impl NativeStream {
             self.silent(event, out);
             return Ok(ControlFlow::Continue(()));
         };
+        if self.native.array {
+            return self.event_as_element(event, &data, out);
+        }
         self.scratch.clear();
         let (step, shown) = match self.events.payload(&data, &mut self.scratch) {
             Ok(passed) => passed,
@@ -231,7 +246,9 @@ impl NativeStream {
         if !event.is_terminated() {
             return; // half an event
         }
-        if self.native.protocol != Protocol::Chat && self.cleaning.is_none() {
+        if self.native.array {
+            out.push(b'\n'); // white space, where there can be no comment
+        } else if self.native.protocol != Protocol::Chat && self.cleaning.is_none() {
             out.extend_from_slice(event.raw());
         } else if event.fields().any(|field| field.is_comment()) {
             let comment: &[u8] = match self.cleaning {
@@ -242,7 +259,7 @@ impl NativeStream {
         }
     }
 
-    fn failed(&mut self, failure: Failure, out: &mut Vec<u8>) -> ControlFlow<()> {
+    pub(super) fn failed(&mut self, failure: Failure, out: &mut Vec<u8>) -> ControlFlow<()> {
         tracing::warn!(
             status = failure.status,
             "a provider's stream carries an error"
@@ -259,7 +276,7 @@ impl NativeStream {
         ControlFlow::Break(())
     }
 
-    fn unreadable(
+    pub(super) fn unreadable(
         &mut self,
         fault: StreamFault,
         out: &mut Vec<u8>,
@@ -306,6 +323,9 @@ impl NativeStream {
         if self.events.may_end() {
             if self.native.protocol == Protocol::Chat {
                 return self.finish(out).map(drop);
+            }
+            if self.native.array {
+                self.end_array(out);
             }
             return Ok(());
         }
