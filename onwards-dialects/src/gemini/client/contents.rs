@@ -206,15 +206,20 @@ impl<'a> Reader<'a, '_> {
         let above = At::Member(&at, "parts");
         for (index, part) in parts.iter().enumerate() {
             let at = At::Element(&above, index);
-            let mut part = Fields::of(part, at)?;
-            let inline = both(&mut part, ["inlineData", "inline_data"], Fields::object)?
+            let mut fields = Fields::of(part, at)?;
+            if let Some(file) = both(&mut fields, ["fileData", "file_data"], Fields::object)? {
+                let at = At::Member(&at, "fileData");
+                content.push(media::file(&file, part, at, self.report)?);
+                continue;
+            }
+            let inline = both(&mut fields, ["inlineData", "inline_data"], Fields::object)?
                 .ok_or_else(|| at.missing("inlineData", "an object"))?;
             content.push(media::inline(
                 &inline,
                 At::Member(&at, "inlineData"),
                 self.report,
             )?);
-            self.drop(part);
+            self.drop(fields);
         }
         self.drop(fields);
         let id = self.open.answer(&name, given);
