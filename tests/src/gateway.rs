@@ -8,6 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -432,10 +433,25 @@ fn mount(folder: &Path, version: &str, config: &[u8]) {
     fs::rename(folder.join("..data.new"), folder.join("..data")).expect("a rename");
 }
 
-/// Two ports that nothing listens on at this moment.
+/// Two ports that nothing listens on at this moment. They are below those that the system gives to whoever asks for any, and
+/// none is given twice by one process, so that nobody takes them before the gateway does.
 fn free_ports() -> (u16, u16) {
-    let bind = || TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a free port");
-    let (one, other) = (bind(), bind());
-    let port = |listener: &TcpListener| listener.local_addr().expect("bound").port();
-    (port(&one), port(&other))
+    (free_port(), free_port())
+}
+
+fn free_port() -> u16 {
+    static GIVEN: AtomicU16 = AtomicU16::new(0);
+    const FIRST: u16 = 10_000;
+    const COUNT: u16 = 20_000;
+    // Processes of tests that run side by side begin at places of their own.
+    let begin = u16::try_from(std::process::id().wrapping_mul(7919) % u32::from(COUNT));
+    let begin = begin.expect("less than the count");
+    for _ in 0..COUNT {
+        let step = GIVEN.fetch_add(1, Ordering::Relaxed) % COUNT;
+        let port = FIRST + (begin + step) % COUNT;
+        if TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).is_ok() {
+            return port;
+        }
+    }
+    panic!("no free port");
 }
