@@ -89,7 +89,10 @@ fn more_instructions_than_the_record_are_a_problem() {
     ];
     assert_eq!(
         above(&figures("A", &now), Some(&kept)),
-        ["e2e b: 1021.0 instructions per request, +2.1 % of 1000.0"]
+        [
+            "e2e b: 1021.0 instructions per request, +2.1 % of 1000.0",
+            "e2e c: not in the record"
+        ]
     );
     assert_eq!(above(&figures("B", &now), Some(&kept)), [""; 0]);
     assert_eq!(
