@@ -125,7 +125,7 @@ impl Report {
         )
     }
 
-    /// Everything, for a header: `added=max_tokens;dropped=seed;…`, cut off as in [`losses`](Self::losses).
+    /// Everything, for a header: `added=max_tokens,dropped=seed,…`, cut off as in [`losses`](Self::losses).
     #[must_use]
     pub fn whole(&self, limit: usize) -> String {
         joined(self.notes(), limit, write_note)

@@ -57,7 +57,6 @@ fn write_pictures(
                             index,
                             part,
                         },
-                        part,
                         o,
                     )
                 })
@@ -149,7 +148,6 @@ fn write_content(
                         index,
                         part,
                     },
-                    part,
                     o,
                 )
             })
@@ -157,12 +155,8 @@ fn write_content(
     })
 }
 
-fn write_part(
-    sender: &mut Sender<'_>,
-    place: &Place<'_>,
-    part: &Part<'_>,
-    o: &mut Obj<'_>,
-) -> Result<(), Rejected> {
+fn write_part(sender: &mut Sender<'_>, place: &Place<'_>, o: &mut Obj<'_>) -> Result<(), Rejected> {
+    let part = place.part;
     match &part.kind {
         PartKind::Text(text) | PartKind::Refusal(text) => {
             o.text("type", "text");

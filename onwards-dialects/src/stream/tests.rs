@@ -6,6 +6,10 @@ use crate::testing::options;
 use crate::{Kind, Protocol, Step};
 
 fn translator() -> Translator {
+    translator_to(Protocol::Chat)
+}
+
+fn translator_to(protocol: Protocol) -> Translator {
     let context = Context {
         model: "fast".to_owned(),
         unique: "u1".to_owned(),
@@ -19,7 +23,7 @@ fn translator() -> Translator {
         signed: false,
     };
     let decoder = Kind::OpenAi.decoder(Reading::default(), &options());
-    Translator::new(decoder, Protocol::Chat.encoder(context))
+    Translator::new(decoder, protocol.encoder(context))
 }
 
 const USAGE: &str = r#"{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}"#;
@@ -97,20 +101,7 @@ fn nothing_of_a_provider_breaks_a_frame() {
         Protocol::Messages,
         Protocol::GenerateContent,
     ] {
-        let context = Context {
-            model: "fast".to_owned(),
-            unique: "u1".to_owned(),
-            request_id: "r-1".to_owned(),
-            created: 1,
-            strict: false,
-            expose: Expose::Full,
-            echo: String::new(),
-            array: false,
-            sequential: false,
-            signed: false,
-        };
-        let decoder = Kind::OpenAi.decoder(Reading::default(), &options());
-        let mut translator = Translator::new(decoder, protocol.encoder(context));
+        let mut translator = translator_to(protocol);
         let mut out = String::new();
         for payload in [
             logprobs,

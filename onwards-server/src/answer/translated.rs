@@ -418,6 +418,18 @@ pub(super) fn counts(usage: Counts) -> Usage {
     }
 }
 
+/// A provider's stream that ends before it is complete (spec providers 3.0.7).
+fn aborted() -> Failure {
+    let message = "the provider's stream ended unexpectedly";
+    Failure::of(502, Some("provider_stream_aborted"), message)
+}
+
+/// A provider's stream that says what nobody can read (spec providers 3.0.7).
+fn garbled() -> Failure {
+    let message = "the provider's stream cannot be read any further";
+    Failure::of(502, Some("provider_malformed_response"), message)
+}
+
 fn malformed(why: &'static str, bytes: usize) -> Opened {
     tracing::error!(why, bytes, "a provider's answer is none");
     Opened::Malformed

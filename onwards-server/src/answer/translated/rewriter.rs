@@ -10,7 +10,7 @@ use onwards_dialects::{Ended, Failure, Step, Translator};
 use onwards_sse::Event;
 use onwards_usage::Usage;
 
-use super::{Translated, Words, class, counts, shown};
+use super::{Translated, Words, aborted, class, counts, garbled, shown};
 use crate::answer::rewrite::{Seen, StreamFault};
 use crate::body::Body;
 use crate::policy::Provider;
@@ -80,11 +80,7 @@ impl Rewriter {
 
     /// Tells the client that the stream cannot go on.
     pub(crate) fn break_off(&mut self, out: &mut Vec<u8>) {
-        let message = "the provider's stream ended unexpectedly";
-        self.fail(
-            &Failure::of(502, Some("provider_stream_aborted"), message),
-            out,
-        );
+        self.fail(&aborted(), out);
     }
 
     fn fail(&mut self, failure: &Failure, out: &mut Vec<u8>) {
@@ -202,11 +198,7 @@ impl Rewriter {
         if !self.translator.seen_content() {
             return Err(StreamFault::Unreadable(why));
         }
-        let message = "the provider's stream cannot be read any further";
-        self.fail(
-            &Failure::of(502, Some("provider_malformed_response"), message),
-            out,
-        );
+        self.fail(&garbled(), out);
         self.broken = Some(StreamFault::Unreadable(why));
         Ok(ControlFlow::Break(()))
     }

@@ -9,7 +9,7 @@ use onwards_sse::{Event, Frame};
 use onwards_strict::{Cleaned, Cleaner, Stream};
 use onwards_usage::Usage;
 
-use super::super::{Words, class, counts, shown};
+use super::super::{Words, aborted, class, counts, garbled, shown};
 use super::Native;
 use crate::answer::id::AnswerId;
 use crate::answer::rewrite::{Seen, StreamFault};
@@ -141,11 +141,7 @@ impl NativeStream {
 
     /// Tells the client that the stream cannot go on.
     pub(crate) fn break_off(&mut self, out: &mut Vec<u8>) {
-        let message = "the provider's stream ended unexpectedly";
-        self.fail(
-            &Failure::of(502, Some("provider_stream_aborted"), message),
-            out,
-        );
+        self.fail(&aborted(), out);
     }
 
     fn fail(&mut self, failure: &Failure, out: &mut Vec<u8>) {
@@ -284,11 +280,7 @@ impl NativeStream {
         if !self.content {
             return Err(fault);
         }
-        let message = "the provider's stream cannot be read any further";
-        self.fail(
-            &Failure::of(502, Some("provider_malformed_response"), message),
-            out,
-        );
+        self.fail(&garbled(), out);
         self.broken = Some(fault);
         Ok(ControlFlow::Break(()))
     }
